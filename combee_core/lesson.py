@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 Tag = Literal["helpful", "harmful", "neutral"]
+Kind = Literal["ADD", "UPDATE", "MERGE", "DELETE"]
 
 
 class _Frozen(BaseModel):
@@ -39,9 +40,12 @@ class Item(_Frozen):
 
     `id` is unique within an iteration and depends on the plan alone: `r12-1` is the first lesson of reflection 12,
     `m1-3-2` the second operation of group 3 on level 1. `support` is the number of distinct traces behind it.
+    An item that a group wrote as an edit of existing bullets keeps that edit in `kind` and `bullets`.
     """
 
     id: str
     text: str
     section: str = ""
     support: int = 1
+    kind: Kind = "ADD"
+    bullets: tuple[str, ...] = ()

@@ -1,0 +1,29 @@
+"""The seam between the merge tree and whatever reflects and merges: a language model or the offline rules engine."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from combee_core.lesson import Item, Reflection
+from combee_core.llm.base import Meter
+from combee_core.playbook import Operation, Playbook
+from combee_core.trace import Trace
+
+
+class Learner(Protocol):
+    """Reflects on traces and merges lessons; holds no state between calls, so that calls may run at once.
+
+    Both methods count what they spend in `meter` as it happens and raise `CallFailed` when no usable answer came.
+    Same arguments and same model replies give the same result.
+    """
+
+    name: str
+
+    async def reflect(self, trace: Trace, playbook: Playbook, meter: Meter) -> Reflection:
+        """Look back at one run, made with `playbook` in the prompt; return its lessons and tags for bullets used."""
+        ...
+
+    async def merge(
+        self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool
+    ) -> tuple[Operation, ...]:
+        """Fold `items` into operations whose `sources` are ids of these items; `final` ones edit the playbook."""
+        ...
