@@ -1,0 +1,136 @@
+"""One DuckDB file with one writing process: opening, locking, migrating, reading and writing rows.
+
+Knows no table but its own list of migrations; what the rows mean is the business of the other store modules.
+"""
+
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from combee_core.errors import CombeeError
+from combee_core.store.migrations import MIGRATIONS
+
+Row = dict[str, Any]
+
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "memory_limit": "1GB",
+    "threads": "2",
+    # Checkpoints between the batches of an import cost as much as the import itself.
+    "checkpoint_threshold": "256MB",
+}
+
+
+class StoreError(CombeeError):
+    """The database cannot be opened or does not hold what was asked for."""
+
+
+class Database:
+    """An open DuckDB file. Reads may run at once, each on a cursor of its own; writes go one after the other.
+
+    Raises StoreError when another process holds the file or the file is not a Combee database.
+    """
+
+    def __init__(self, path: Path) -> None:
+        # Resolved, since DuckDB takes the same file under a symlink for a second database and corrupts neither knowingly.
+        self.path = path.expanduser().resolve()
+        self._write_lock = threading.Lock()
+        self._connection = self._connect()
+        self._migrate()
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return duckdb.connect(str(self.path), config=_SETTINGS)
+        except OSError as error:
+            raise StoreError(
+                f"The folder {self.path.parent} cannot be made ({error.strerror}): choose another with --db or COMBEE_HOME."
+            ) from error
+        except duckdb.Error as error:
+            raise StoreError(_why_not_opened(self.path, str(error))) from error
+
+    def _migrate(self) -> None:
+        self._connection.execute(
+            "create table if not exists migrations (name varchar primary key, applied_at timestamptz default now())"
+        )
+        applied = {row["name"] for row in self.rows("select name from migrations")}
+        for name, statements in MIGRATIONS.items():
+            if name in applied:
+                continue
+            with self.write() as cursor:
+                for statement in statements:
+                    cursor.execute(statement)
+                cursor.execute("insert into migrations (name) values (?)", [name])
+
+    def rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
+        """Run a query on a cursor of its own and return its rows as dictionaries."""
+        with self._connection.cursor() as cursor:
+            return fetch(cursor.execute(sql, parameters))
+
+    def row(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Row | None:
+        """The first row of a query, or None."""
+        return next(iter(self.rows(sql, parameters)), None)
+
+    @contextmanager
+    def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor inside a transaction, alone among writers; committed at the end, rolled back on any exception."""
+        with self._write_lock, self._connection.cursor() as cursor:
+            cursor.execute("begin")
+            try:
+                yield cursor
+            except BaseException:
+                cursor.execute("rollback")
+                raise
+            cursor.execute("commit")
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the file; skipped while readers are in the way."""
+        with self._write_lock, self._connection.cursor() as cursor:
+            try:
+                cursor.execute("checkpoint")
+            except duckdb.TransactionException:
+                return
+
+    def close(self) -> None:
+        """Wait for the current writer and close the file."""
+        with self._write_lock:
+            self._connection.close()
+
+
+def fetch(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
+    """All rows of an executed query as dictionaries."""
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
+
+
+def append(cursor: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row], replace: bool = False) -> None:
+    """Insert rows of equal keys in one statement; `replace` overwrites rows with the same primary key."""
+    if not rows:
+        return
+    cursor.register("new_rows", pa.Table.from_pylist(list(rows)))
+    try:
+        verb = "insert or replace into" if replace else "insert into"
+        cursor.execute(f"{verb} {table} by name select * from new_rows")
+    finally:
+        cursor.unregister("new_rows")
+
+
+def _why_not_opened(path: Path, message: str) -> str:
+    if "lock" in message.lower():
+        holder = re.search(r"\(PID (\d+)\)", message)
+        who = f"process {holder[1]}" if holder else "another process"
+        return (
+            f"{path} is held by {who}: stop that Combee (or use its web page) first, or choose another file with --db."
+        )
+    if path.is_dir():
+        return f"{path} is a folder: --db takes the path of a file."
+    first_line = message.splitlines()[0] if message else "unknown error"
+    return f"{path} cannot be opened as a Combee database ({first_line}): choose another file with --db."

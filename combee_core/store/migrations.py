@@ -1,0 +1,138 @@
+"""The tables, as an ordered list of named steps; a step that has landed is never edited, a new one is added below."""
+
+MIGRATIONS: dict[str, tuple[str, ...]] = {
+    "m001_traces": (
+        "create sequence import_number",
+        "create sequence trace_number",
+        """
+        create table imports (
+            id integer primary key default nextval('import_number'),
+            file varchar not null,
+            format varchar,
+            reason varchar not null,
+            new_traces integer not null,
+            duplicates integer not null,
+            rejected integer not null,
+            imported_at timestamptz not null default now()
+        )
+        """,
+        """
+        create table rejects (
+            import_id integer not null,
+            file varchar not null,
+            line integer,
+            record integer,
+            reason varchar not null,
+            excerpt varchar not null
+        )
+        """,
+        """
+        create table traces (
+            id varchar primary key,
+            number bigint not null default nextval('trace_number'),
+            import_id integer not null,
+            content_hash varchar not null,
+            format varchar not null,
+            task varchar not null,
+            messages varchar not null,
+            steps integer not null,
+            success boolean,
+            score double,
+            scores varchar not null,
+            feedback varchar not null,
+            reference varchar not null,
+            source varchar not null,
+            metadata varchar not null
+        )
+        """,
+    ),
+    "m002_runs": (
+        "create sequence run_number",
+        """
+        create table runs (
+            id varchar primary key,
+            prompt varchar not null,
+            settings varchar not null,
+            trace_ids varchar not null,
+            state varchar not null,
+            error varchar,
+            owner varchar,
+            base_version integer,
+            version integer,
+            wall_s double not null default 0,
+            created_at timestamptz not null default now(),
+            finished_at timestamptz
+        )
+        """,
+        """
+        create table iterations (
+            run varchar not null,
+            iteration integer not null,
+            epoch integer not null,
+            batch_size integer not null,
+            why varchar not null,
+            seconds double not null,
+            lessons integer not null,
+            dropped integer not null,
+            version integer,
+            primary key (run, iteration)
+        )
+        """,
+        """
+        create table nodes (
+            run varchar not null,
+            id varchar not null,
+            iteration integer not null,
+            kind varchar not null,
+            level integer not null,
+            place integer not null,
+            inputs varchar not null,
+            trace varchar,
+            state varchar not null,
+            error varchar,
+            output varchar not null,
+            seconds double not null,
+            attempts integer not null,
+            failed_attempts integer not null,
+            input_tokens bigint not null,
+            output_tokens bigint not null,
+            cost_usd double,
+            primary key (run, id)
+        )
+        """,
+    ),
+    "m003_versions": (
+        """
+        create table versions (
+            prompt varchar not null,
+            version integer not null,
+            parent integer,
+            run varchar,
+            iteration integer,
+            status varchar not null,
+            playbook varchar not null,
+            sources varchar not null,
+            next_number integer not null,
+            bullets integer not null,
+            created_at timestamptz not null default now(),
+            approved_by varchar,
+            approved_at timestamptz,
+            note varchar,
+            primary key (prompt, version)
+        )
+        """,
+        """
+        create table decisions (
+            prompt varchar not null,
+            version integer not null,
+            bullet varchar not null,
+            decision varchar not null,
+            content varchar,
+            reviewer varchar not null,
+            note varchar not null,
+            at timestamptz not null default now()
+        )
+        """,
+        "create table settings (name varchar primary key, value varchar not null)",
+    ),
+}
