@@ -1,0 +1,111 @@
+"""The one background thread in which learning runs live: an asyncio loop that outlasts pages, clicks and tabs."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError as FutureCancelled
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
+
+from combee_core.engine.progress import Progress
+from combee_core.engine.run import Run
+from combee_core.errors import CombeeError
+from combee_core.learners.base import Learner
+from combee_core.store.database import Database
+from combee_core.store.runs import Runs
+
+log = logging.getLogger(__name__)
+
+OpenLearner = Callable[[], AbstractAsyncContextManager[Learner]]
+
+
+class Host:
+    """Runs learning runs of one database at once, each a task of the loop; at most one task a run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._runs = Runs(database)
+        self._lock = threading.Lock()
+        self._live: dict[str, Future[None]] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._ends: dict[str, str] = {}
+        self.progress: dict[str, Progress] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="combee-engine", daemon=True)
+        self._thread.start()
+
+    def start(self, run: str, open_learner: OpenLearner) -> None:
+        """Begin or go on with a stored run. Raises CombeeError when it is being worked on already."""
+        with self._lock:
+            if self.is_live(run):
+                raise CombeeError(f"{run} is running already.")
+            progress = self._progress_of(run)
+            self.progress[run] = progress
+            self._live[run] = asyncio.run_coroutine_threadsafe(self._carry(run, open_learner, progress), self._loop)
+
+    def is_live(self, run: str) -> bool:
+        """Whether a task of this process is working on the run."""
+        return run in self._live and not self._live[run].done()
+
+    def stop_run(self, run: str, state: str) -> None:
+        """Ask a live run to stop and end in `state` (cancelled or interrupted); calls in flight are given up."""
+        if self.is_live(run):
+            self._ends[run] = state
+            self._loop.call_soon_threadsafe(self._cancel, run)
+
+    def _cancel(self, run: str) -> None:
+        task = self._tasks.get(run)
+        if task is not None:
+            task.cancel()
+
+    def wait(self, run: str, timeout: float | None = None) -> bool:
+        """Wait until a run of this process has ended; False when it still goes on after `timeout` seconds."""
+        live = self._live.get(run)
+        if live is not None:
+            try:
+                live.result(timeout)
+            except TimeoutError:
+                return False
+            except FutureCancelled:
+                return True
+        return True
+
+    def close(self) -> None:
+        """Interrupt what is running, wait for it, and end the thread."""
+        for run in list(self._live):
+            self.stop_run(run, "interrupted")
+        for run in list(self._live):
+            self.wait(run)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _progress_of(self, run: str) -> Progress:
+        totals = self._runs.totals(run)
+        return Progress(**totals)
+
+    async def _carry(self, run: str, open_learner: OpenLearner, progress: Progress) -> None:
+        """Work on a run as a task that can be cancelled, and store how it ended."""
+        self._tasks[run] = asyncio.create_task(self._work(run, open_learner, progress))
+        state, error = "done", None
+        try:
+            await self._tasks[run]
+        except asyncio.CancelledError:
+            state = self._ends.get(run, "interrupted")
+        except CombeeError as failure:
+            state, error = "failed", str(failure)
+        except Exception as failure:
+            log.exception("run %s broke", run)
+            state, error = "failed", f"Combee itself broke on this run ({type(failure).__name__}: {failure}). See the log."
+        finally:
+            del self._tasks[run]
+            self._ends.pop(run, None)
+        await asyncio.to_thread(self._runs.set_state, run, state, error)
+
+    async def _work(self, run: str, open_learner: OpenLearner, progress: Progress) -> None:
+        async with open_learner() as learner:
+            # The run reads how it ended the last time before it is marked as running.
+            work = Run(self._database, run, learner, progress)
+            self._runs.set_state(run, "running")
+            await work.work()

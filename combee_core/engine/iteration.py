@@ -1,0 +1,229 @@
+"""One batch through the merge tree: reflections, group merges and the final merge, each started when its inputs are there.
+
+What a call does is the learner's business, making it durable the journal's; this module owns the order of things.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from combee_core.engine import tree
+from combee_core.engine.journal import Journal
+from combee_core.engine.limiter import MERGE_FIRST, REFLECTION_AFTER, Limiter
+from combee_core.engine.progress import Progress
+from combee_core.errors import CombeeError
+from combee_core.learners.base import Learner
+from combee_core.lesson import Item, Reflection
+from combee_core.llm.base import CallFailed, Meter
+from combee_core.playbook import Applied, Operation, Playbook, apply
+from combee_core.scan import Merge, TreePlan
+from combee_core.store.runs import NodeRow
+from combee_core.trace import Trace
+
+# Kinds of failure that say something of one answer or one prompt; any other says that the endpoint is out of reach.
+OF_THE_ANSWER = frozenset({"empty", "truncated", "not_json", "wrong_shape", "refusal", "bad_request"})
+
+
+class RunStopped(CombeeError):
+    """The run cannot go on; what has finished is kept and the run can be resumed."""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What the iterations of one run share."""
+
+    learner: Learner
+    limiter: Limiter
+    journal: Journal
+    progress: Progress
+    load_trace: Callable[[str], Trace]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The end of an iteration: what each node put out, and the final merge applied to the playbook.
+
+    For every item that the final merge was given, `origins` holds the lessons it stands for, `inputs` the node it is of.
+    """
+
+    outputs: Mapping[str, Mapping[str, Any]]
+    final: Mapping[str, Any]
+    applied: Applied
+    origins: Mapping[str, frozenset[str]]
+    inputs: Mapping[str, str]
+
+
+class Iteration:
+    """Runs one batch. `kept` holds nodes that an earlier session of the run has finished: they are not called again."""
+
+    def __init__(
+        self,
+        number: int,
+        trace_ids: Sequence[str],
+        playbook: Playbook,
+        next_number: int,
+        plan: TreePlan,
+        workshop: Workshop,
+        kept: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        self._number = number
+        self._trace_ids = trace_ids
+        self._playbook = playbook
+        self._next_number = next_number
+        self._plan = plan
+        self._workshop = workshop
+        self._kept = kept
+        self._outputs: dict[str, Mapping[str, Any]] = {}
+        self._trace_of: dict[str, str] = {}
+        self._applied = Applied(playbook=playbook, next_number=next_number)
+
+    async def run(self) -> Finished:
+        """Work through the tree. Raises RunStopped when the endpoint is out of reach or every reflection failed."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                waiting: dict[str, asyncio.Task[tree.NodeResult]] = {}
+                for index in tree.issue_order(self._plan):
+                    node = tree.reflection_id(self._number, index)
+                    waiting[node] = tasks.create_task(self._reflection(node, index))
+                for level in self._plan.levels:
+                    for merge in level:
+                        node = tree.merge_id(self._number, merge, final=level is self._plan.levels[-1])
+                        waiting[node] = tasks.create_task(self._merge(node, merge, waiting))
+        except* CombeeError as stopped:
+            raise stopped.exceptions[0] from None
+        return self._finish(waiting)
+
+    def _finish(self, waiting: Mapping[str, asyncio.Task[tree.NodeResult]]) -> Finished:
+        final = self._plan.levels[-1][0]
+        results = [waiting[node].result() for node in tree.input_ids(self._number, final)]
+        return Finished(
+            outputs=self._outputs,
+            final=self._outputs[tree.merge_id(self._number, final, final=True)],
+            applied=self._applied,
+            origins={item: lessons for result in results for item, lessons in result.origins.items()},
+            inputs={item.id: result.node for result in results for item in result.items},
+        )
+
+    async def _reflection(self, node: str, index: int) -> tree.NodeResult:
+        trace_id = self._trace_ids[index]
+
+        async def call(meter: Meter) -> dict[str, Any]:
+            trace = self._workshop.load_trace(trace_id)
+            reflection = await self._workshop.learner.reflect(trace, self._playbook, meter)
+            self._workshop.progress.latest.extend(lesson.text for lesson in reflection.lessons)
+            return tree.reflection_output(index, reflection)
+
+        blank = NodeRow(node, self._number, "reflection", 0, index, (), "done", {}, 0.0, trace=trace_id)
+        output = await self._call(blank, REFLECTION_AFTER, call, self._left_out)
+        result = tree.reflection_result(node, output)
+        self._trace_of |= dict.fromkeys((item.id for item in result.items), trace_id)
+        return result
+
+    def _left_out(self, failure: CallFailed) -> tuple[str, dict[str, Any]]:
+        """A reflection that fails for good is reported and left out, unless none has worked so far."""
+        progress = self._workshop.progress
+        failed = progress.failed["reflection"] + 1
+        hopeless = progress.done["reflection"] == 0 and failed >= min(len(self._trace_ids), 2 * self._workshop.limiter.limit)
+        if failure.kind == "auth" or hopeless:
+            raise RunStopped(f"No reflection has worked. {failure}") from failure
+        return "failed", tree.reflection_output(0, Reflection())
+
+    async def _merge(self, node: str, merge: Merge, waiting: Mapping[str, asyncio.Task[tree.NodeResult]]) -> tree.NodeResult:
+        final = merge is self._plan.levels[-1][0]
+        names = tree.input_ids(self._number, merge)
+        inputs = [await asyncio.shield(waiting[name]) for name in names]
+        items = [item for result in inputs for item in result.items]
+
+        async def call(meter: Meter) -> dict[str, Any]:
+            operations = await self._merged(items, meter, final)
+            return self._merge_output(merge, items, operations, final)
+
+        def carry(failure: CallFailed) -> tuple[str, dict[str, Any]]:
+            if failure.kind not in OF_THE_ANSWER and final:
+                raise RunStopped(f"The final merge has failed. {failure}") from failure
+            return "carried", self._merge_output(merge, items, tree.carried(items), final)
+
+        kind = "final" if final else "merge"
+        blank = NodeRow(node, self._number, kind, merge.level, merge.group, names, "done", {}, 0.0)
+        output = await self._call(blank, MERGE_FIRST, call, carry)
+        if final:
+            self._applied = self._apply([_operation(row) for row in output["operations"]])
+        return tree.merge_result(node, output, inputs, self._trace_of)
+
+    async def _merged(self, items: Sequence[Item], meter: Meter, final: bool) -> tuple[Operation, ...]:
+        if not items:
+            return ()
+        return await self._workshop.learner.merge(items, self._playbook, meter, final)
+
+    def _merge_output(
+        self, merge: Merge, items: Sequence[Item], operations: Sequence[Operation], final: bool
+    ) -> dict[str, Any]:
+        return tree.merge_output(merge, items, operations, self._apply(operations) if final else None)
+
+    def _apply(self, operations: Sequence[Operation]) -> Applied:
+        return apply(self._playbook, operations, self._next_number)
+
+    async def _call(
+        self,
+        blank: NodeRow,
+        priority: int,
+        call: Callable[[Meter], Awaitable[dict[str, Any]]],
+        on_failure: Callable[[CallFailed], tuple[str, dict[str, Any]]],
+    ) -> Mapping[str, Any]:
+        """Make one call under the run's limit, unless it is kept already; its result is on disk before it is returned."""
+        progress = self._workshop.progress
+        kept = self._kept.get(blank.id)
+        if kept is not None:
+            progress.ended(blank.kind, kept["state"])
+            self._outputs[blank.id] = kept["output"]
+            return kept["output"]
+        meter = Meter()
+        state, output, error, seconds = "cancelled", None, None, 0.0
+        try:
+            async with self._workshop.limiter.slot(priority), progress.calling(meter):
+                started = time.perf_counter()
+                try:
+                    output = await call(meter)
+                    state = "done"
+                except CallFailed as failure:
+                    state, error = "failed", str(failure)
+                    state, output = on_failure(failure)
+                finally:
+                    seconds = time.perf_counter() - started
+        finally:
+            if output is not None or meter.requests:
+                await self._workshop.journal.record(_filled(blank, state, output or {}, error, meter, seconds))
+        progress.ended(blank.kind, state)
+        self._outputs[blank.id] = output
+        return output
+
+
+def _filled(
+    blank: NodeRow, state: str, output: dict[str, Any], error: str | None, meter: Meter, seconds: float
+) -> NodeRow:
+    return NodeRow(
+        **blank.__dict__
+        | {
+            "state": state,
+            "output": output,
+            "error": error,
+            "seconds": seconds,
+            "attempts": meter.requests,
+            "failed_attempts": meter.failed,
+            "input_tokens": meter.input_tokens,
+            "output_tokens": meter.output_tokens,
+            "cost_usd": meter.cost_usd,
+        }
+    )
+
+
+def _operation(row: Mapping[str, Any]) -> Operation:
+    return Operation(
+        kind=row["kind"],
+        section=row["section"],
+        content=row["content"],
+        bullets=tuple(row["bullets"]),
+        sources=tuple(row["sources"]),
+    )

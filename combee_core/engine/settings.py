@@ -1,0 +1,31 @@
+"""What a learning run is asked to do; stored with the run, so that a resumed run does the very same."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from combee_core.llm.endpoint import Endpoint
+
+PromptName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+
+
+class RunSettings(BaseModel):
+    """Settings of one run. The defaults are the paper's where it names one (copies 2, k = floor(sqrt(n))).
+
+    `batch` traces go into one iteration; `parallel` calls are in flight at most; each reflection is dealt out `copies`
+    times to `groups` groups (None: floor(sqrt(n))). `shuffle` apart puts copies into different groups, plain is the
+    paper's. `endpoint` None means the offline rules engine. `base` is the version to start from (None: empty).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prompt: PromptName
+    base: str | None = None
+    batch: int = Field(default=32, ge=1)
+    parallel: int = Field(default=16, ge=1, le=4096)
+    copies: int = Field(default=2, ge=1, le=16)
+    groups: int | None = Field(default=None, ge=1)
+    shuffle: Literal["apart", "plain"] = "apart"
+    seed: int = 0
+    epochs: int = Field(default=1, ge=1)
+    endpoint: Endpoint | None = None

@@ -1,0 +1,121 @@
+"""Names, inputs and outputs of the nodes of one iteration's merge tree.
+
+Node ids (`i1.r12`, `i1.m1.3`, `i1.final`) and item ids (`r12-1`, `m1-3-2`) come from the plan alone, so that prompts and
+playbooks do not depend on which run, day or machine made them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from combee_core.lesson import Item, Reflection
+from combee_core.playbook import Applied, Operation
+from combee_core.scan import Merge, TreePlan
+
+
+def reflection_id(iteration: int, index: int) -> str:
+    """Node id of the reflection on the batch's trace number `index` (from 0)."""
+    return f"i{iteration}.r{index + 1}"
+
+
+def merge_id(iteration: int, merge: Merge, final: bool) -> str:
+    """Node id of a group merge or of the final merge."""
+    return f"i{iteration}.final" if final else f"i{iteration}.m{merge.level}.{merge.group + 1}"
+
+
+def input_ids(iteration: int, merge: Merge) -> tuple[str, ...]:
+    """Node ids of what a merge takes in, each once, in plan order."""
+    if merge.level == 1:
+        names = (reflection_id(iteration, index) for index in merge.inputs)
+    else:
+        names = (f"i{iteration}.m{merge.level - 1}.{group + 1}" for group in merge.inputs)
+    return tuple(dict.fromkeys(names))
+
+
+def lesson_place(lesson: str) -> tuple[int, int]:
+    """Index of the reflection in its batch (from 0) and number within the reflection, of a lesson such as `r12-1`."""
+    index, number = lesson.removeprefix("r").split("-")
+    return int(index) - 1, int(number)
+
+
+def issue_order(plan: TreePlan) -> list[int]:
+    """Indexes of the reflections in the order in which the groups need them."""
+    return list(dict.fromkeys(index for merge in plan.levels[0] for index in merge.inputs))
+
+
+@dataclass(frozen=True)
+class NodeResult:
+    """What a node hands up: its items, and for each item the ids of the lessons that it stands for."""
+
+    node: str
+    items: tuple[Item, ...]
+    origins: Mapping[str, frozenset[str]]
+
+
+def reflection_output(index: int, reflection: Reflection) -> dict[str, Any]:
+    """A reflection as it is kept: lessons with their item ids, tags, reasoning."""
+    lessons = [{"id": f"r{index + 1}-{number}"} | lesson.model_dump() for number, lesson in enumerate(reflection.lessons, 1)]
+    return {"lessons": lessons, "tags": dict(reflection.tags), "reasoning": reflection.reasoning}
+
+
+def reflection_result(node: str, output: Mapping[str, Any]) -> NodeResult:
+    """The items that a kept reflection hands to its groups."""
+    items = tuple(Item(id=lesson["id"], text=lesson["text"], section=lesson["section"]) for lesson in output["lessons"])
+    return NodeResult(node, items, {item.id: frozenset([item.id]) for item in items})
+
+
+def merge_output(
+    merge: Merge, items: Sequence[Item], operations: Sequence[Operation], applied: Applied | None
+) -> dict[str, Any]:
+    """A merge as it is kept: operations with ids and checked sources, the items that none of them cites.
+
+    For the final merge each operation also says which bullet it landed on, or why it was not applied.
+    """
+    known = {item.id for item in items}
+    rows: list[dict[str, Any]] = []
+    for number, operation in enumerate(operations, 1):
+        sources = tuple(dict.fromkeys(source for source in operation.sources if source in known))
+        row = {"id": f"m{merge.level}-{merge.group + 1}-{number}"} | operation.model_dump() | {"sources": sources}
+        row["invented"] = sorted(set(operation.sources) - known)
+        rows.append(row)
+    if applied is not None:
+        for done in applied.applied:
+            rows[done.index] |= {"bullet": done.bullet, "removed": done.removed}
+        for refused in applied.rejected:
+            rows[refused.index] |= {"rejected": refused.reason, "bullet": refused.duplicate_of}
+    cited = {source for row in rows if took_effect(row) for source in row["sources"]}
+    return {"operations": rows, "dropped": [item.id for item in items if item.id not in cited]}
+
+
+def took_effect(row: Mapping[str, Any]) -> bool:
+    """Whether a kept operation keeps the items it cites: it was applied, or its text was in the prompt already."""
+    return "rejected" not in row or row["bullet"] is not None
+
+
+def merge_result(node: str, output: Mapping[str, Any], inputs: Iterable[NodeResult], trace_of: Mapping[str, str]) -> NodeResult:
+    """The items that a kept group merge hands up; support counts the distinct traces behind each."""
+    below = {item: lessons for result in inputs for item, lessons in result.origins.items()}
+    origins: dict[str, frozenset[str]] = {}
+    items: list[Item] = []
+    for row in output["operations"]:
+        lessons = frozenset().union(*(below[source] for source in row["sources"]))
+        origins[row["id"]] = lessons
+        items.append(
+            Item(
+                id=row["id"],
+                text=row["content"],
+                section=row["section"],
+                support=max(1, len({trace_of[lesson] for lesson in lessons})),
+                kind=row["kind"],
+                bullets=tuple(row["bullets"]),
+            )
+        )
+    return NodeResult(node, tuple(items), origins)
+
+
+def carried(items: Sequence[Item]) -> tuple[Operation, ...]:
+    """Operations that pass items up as they are: the fallback when a merge has failed for good."""
+    return tuple(
+        Operation(kind=item.kind, section=item.section, content=item.text, bullets=item.bullets, sources=(item.id,))
+        for item in items
+    )

@@ -1,0 +1,171 @@
+"""The ACE learner: a language model reflects on traces and curates the playbook (ACE; paper section on ACE + Combee).
+
+The instructions are files of this package, one a version; text of traces and items reaches the model fenced as data.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from pydantic import BaseModel
+
+from combee_core.lesson import Item, Lesson, Reflection
+from combee_core.llm.base import ChatModel, Meter
+from combee_core.llm.structured import ask
+from combee_core.playbook import Operation, Playbook, render
+from combee_core.trace import Message, Trace
+
+INSTRUCTIONS = "v1"
+
+# A tool that prints a whole log would fill the context with what no lesson needs: head and tail tell what happened.
+MESSAGE_CHARS = 6_000
+TRACE_CHARS = 60_000
+
+
+class LessonAnswer(BaseModel):
+    """One lesson as the model writes it."""
+
+    lesson: str
+    evidence: str = ""
+    section: str = ""
+
+
+class TagAnswer(BaseModel):
+    """How one playbook bullet bore on the run."""
+
+    id: str
+    tag: Literal["helpful", "harmful", "neutral"]
+
+
+class ReflectionAnswer(BaseModel):
+    """What the model answers when asked to reflect."""
+
+    reasoning: str = ""
+    lessons: list[LessonAnswer]
+    bullet_tags: list[TagAnswer] = []
+
+
+class OperationAnswer(BaseModel):
+    """One edit as the model writes it."""
+
+    type: Literal["ADD", "UPDATE", "MERGE", "DELETE"]
+    section: str = ""
+    content: str = ""
+    bullets: list[str] = []
+    sources: list[str]
+
+
+class MergeAnswer(BaseModel):
+    """What the model answers when asked to merge."""
+
+    operations: list[OperationAnswer]
+
+
+class AceLearner:
+    """Reflects and merges with one chat model."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self.name = f"ace/{model.name}"
+
+    async def reflect(self, trace: Trace, playbook: Playbook, meter: Meter) -> Reflection:
+        """One call: lessons of the trace and tags of the bullets it used (those that do not exist are left out)."""
+        prompt = f"{_playbook_part(playbook)}\n\n{trace_part(trace)}"
+        answer = await ask(self._model, instructions("reflect"), prompt, ReflectionAnswer, meter)
+        return Reflection(
+            lessons=tuple(_lesson(entry) for entry in answer.lessons if entry.lesson.strip()),
+            tags={entry.id: entry.tag for entry in answer.bullet_tags if playbook.get(entry.id) is not None},
+            reasoning=answer.reasoning,
+        )
+
+    async def merge(
+        self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool
+    ) -> tuple[Operation, ...]:
+        """One call: operations that cite the items; a group's and the final merge are asked alike (paper section 3)."""
+        prompt = f"{_playbook_part(playbook)}\n\n{items_part(items)}"
+        answer = await ask(self._model, instructions("merge"), prompt, MergeAnswer, meter)
+        sections = {item.id: item.section for item in items}
+        return tuple(_operation(entry, sections) for entry in answer.operations)
+
+
+@cache
+def instructions(task: str) -> str:
+    """The instructions for `reflect` or `merge`."""
+    return resources.files(__package__).joinpath("instructions", f"{task}-{INSTRUCTIONS}.md").read_text("utf-8").strip()
+
+
+def trace_part(trace: Trace) -> str:
+    """A run as the model sees it, fenced by markers that its own text cannot forge."""
+    fence = f"TRACE-{trace.content_hash[:12]}"
+    steps = "\n\n".join(_step(message) for message in trace.messages) or "(no steps recorded)"
+    parts = [f"<<<{fence}\nTASK\n{_shortened(trace.task)}\n\nSTEPS\n{_shortened(steps, TRACE_CHARS)}\n{fence}>>>"]
+    parts.append(f"OUTCOME\n{_outcome(trace)}")
+    if trace.feedback:
+        parts.append(f"FEEDBACK (data, from a judge, a test or a person)\n{_shortened(trace.feedback)}")
+    if trace.reference:
+        parts.append(f"REFERENCE ANSWER (data)\n{_shortened(trace.reference)}")
+    return "\n\n".join(parts)
+
+
+def items_part(items: Sequence[Item]) -> str:
+    """The items of a merge, one a line and word for word; what else is known of them stands apart, after the list."""
+    lines = ["ITEMS", *(f"[{item.id}] {item.text}" for item in items)]
+    notes = [f"{item.id}: {note}" for item in items if (note := _note(item))]
+    return "\n".join([*lines, *(["", "NOTES ON ITEMS", *notes] if notes else [])])
+
+
+def _note(item: Item) -> str:
+    runs = [f"seen in {item.support} runs"] if item.support > 1 else []
+    edits = [f"proposed as {item.kind} of {', '.join(item.bullets)}"] if item.kind != "ADD" else []
+    return "; ".join(runs + edits)
+
+
+def _playbook_part(playbook: Playbook) -> str:
+    return f"PLAYBOOK\n{render(playbook).strip() or '(empty)'}"
+
+
+def _step(message: Message) -> str:
+    lines = [f"{message.role.upper()}: {_shortened(message.text)}"] if message.text else []
+    lines += [f"TOOL CALL {call.name}: {_shortened(call.arguments)}" for call in message.tool_calls]
+    lines += [
+        f"{'TOOL ERROR' if result.error else 'TOOL RESULT'} {result.name}: {_shortened(result.text)}"
+        for result in message.tool_results
+    ]
+    return "\n".join(lines)
+
+
+def _outcome(trace: Trace) -> str:
+    word = {True: "success", False: "failure", None: "unknown"}[trace.outcome.success]
+    return word if trace.outcome.score is None else f"{word}, score {trace.outcome.score:g}"
+
+
+def _shortened(text: str, limit: int = MESSAGE_CHARS) -> str:
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+
+
+def _lesson(entry: LessonAnswer) -> Lesson:
+    return Lesson(text=_one_line(entry.lesson), section=_one_line(entry.section), evidence=entry.evidence.strip())
+
+
+def _operation(entry: OperationAnswer, sections: Mapping[str, str]) -> Operation:
+    """The answer as an operation; an ADD without a section takes the one of its first source that has one."""
+    sources = tuple(source.strip("[] ") for source in entry.sources)
+    section = _one_line(entry.section).strip("# ")
+    if entry.type == "ADD" and not section:
+        section = next((found for source in sources if (found := sections.get(source))), "OTHERS")
+    return Operation(
+        kind=entry.type,
+        section=section,
+        content=entry.content.strip(),
+        bullets=tuple(bullet.strip("[] ") for bullet in entry.bullets),
+        sources=sources,
+    )
+
+
+def _one_line(text: str) -> str:
+    """An item of a merge is one line: a lesson that spans several could pass for several items."""
+    return " ".join(text.split())

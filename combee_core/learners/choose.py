@@ -1,0 +1,22 @@
+"""Which learner a run uses: the model of its endpoint, or the offline rules engine when none is set."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from combee_core.learners.ace import AceLearner
+from combee_core.learners.base import Learner
+from combee_core.learners.rules import RulesLearner
+from combee_core.llm.endpoint import Endpoint, OpenAIModel
+
+
+@asynccontextmanager
+async def open_learner(endpoint: Endpoint | None, api_key: str | None) -> AsyncIterator[Learner]:
+    """The learner for one run; its connections are closed at the end."""
+    if endpoint is None:
+        yield RulesLearner()
+        return
+    model = OpenAIModel(endpoint, api_key)
+    try:
+        yield AceLearner(model)
+    finally:
+        await model.aclose()

@@ -1,0 +1,168 @@
+"""Learning runs, their iterations and the nodes of their merge trees."""
+
+import os
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from combee_core.store.database import Database, Row, StoreError, append, fetch
+
+RUN_STATES = ("queued", "running", "done", "failed", "cancelled", "interrupted")
+
+# A run belongs to the process that works on it; process ids are reused, so a token of this process's own goes with it.
+OWNER = f"{os.getpid()}:{uuid.uuid4().hex}"
+
+
+@dataclass(frozen=True)
+class NodeRow:
+    """One call of the merge tree as it is kept; the unit of resume.
+
+    `state` is done, failed, carried (a merge that failed and passed its inputs up) or cancelled. `trace` is the id of
+    the reflected trace. `output` is JSON: lessons and tags of a reflection, operations and dropped items of a merge.
+    """
+
+    id: str
+    iteration: int
+    kind: str
+    level: int
+    place: int
+    inputs: tuple[str, ...]
+    state: str
+    output: dict[str, Any]
+    seconds: float
+    trace: str | None = None
+    error: str | None = None
+    attempts: int = 0
+    failed_attempts: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+
+class Runs:
+    """The tables runs, iterations and nodes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def create(self, prompt: str, settings: dict[str, Any], trace_ids: list[str], base_version: int | None) -> str:
+        """Store a new run as queued and return its id."""
+        with self._database.write() as cursor:
+            number = fetch(cursor.execute("select nextval('run_number') as n"))[0]["n"]
+            cursor.execute(
+                "insert into runs (id, prompt, settings, trace_ids, state, base_version, owner) "
+                "values (?, ?, ?, ?, 'queued', ?, ?)",
+                [f"run-{number}", prompt, _json(settings), _json(trace_ids), base_version, OWNER],
+            )
+        return f"run-{number}"
+
+    def get(self, run: str) -> Row:
+        """One run with settings and trace ids parsed. Raises StoreError when there is none of that id."""
+        row = self._database.row("select * from runs where id = ?", [run])
+        if row is None:
+            raise StoreError(f"There is no run {run}: `combee runs` lists them.")
+        return row | {"settings": orjson.loads(row["settings"]), "trace_ids": orjson.loads(row["trace_ids"])}
+
+    def list(self) -> list[Row]:
+        """All runs, newest first, without their trace ids."""
+        rows = self._database.rows(
+            "select * exclude (trace_ids), json_array_length(trace_ids) as traces from runs "
+            "order by created_at desc, length(id) desc, id desc"
+        )
+        return [row | {"settings": orjson.loads(row["settings"])} for row in rows]
+
+    def set_state(self, run: str, state: str, error: str | None = None) -> None:
+        """Move a run to another state; a running run belongs to this process, an ended one to nobody."""
+        live = state in ("queued", "running")
+        with self._database.write() as cursor:
+            cursor.execute(
+                "update runs set state = ?, error = ?, owner = ?, finished_at = case when ? then null else now() end "
+                "where id = ?",
+                [state, error, OWNER if live else None, live, run],
+            )
+
+    def add_wall_time(self, run: str, seconds: float) -> None:
+        """Add the working time of one session of the run."""
+        with self._database.write() as cursor:
+            cursor.execute("update runs set wall_s = wall_s + ? where id = ?", [seconds, run])
+
+    def interrupt_orphans(self) -> None:
+        """Mark runs whose process has died as interrupted. Call it once, when the file has just been opened."""
+        with self._database.write() as cursor:
+            cursor.execute(
+                "update runs set state = 'interrupted', owner = null where state in ('queued', 'running') and owner <> ?",
+                [OWNER],
+            )
+
+    def add_nodes(self, run: str, nodes: list[NodeRow]) -> None:
+        """Store finished calls in one transaction; a node that is tried again keeps the counts of its earlier tries."""
+        with self._database.write() as cursor:
+            earlier = {
+                row["id"]: row
+                for row in fetch(
+                    cursor.execute(
+                        "select * from nodes where run = ? and id in (select unnest(?))",
+                        [run, [node.id for node in nodes]],
+                    )
+                )
+            }
+            append(cursor, "nodes", [_node_values(run, node, earlier.get(node.id)) for node in nodes], replace=True)
+
+    def nodes(self, run: str, iteration: int | None = None) -> list[Row]:
+        """Nodes of a run in plan order, with inputs and output parsed."""
+        rows = self._database.rows(
+            "select * from nodes where run = ? and (? is null or iteration = ?) order by iteration, level, place",
+            [run, iteration, iteration],
+        )
+        return [row | {"inputs": orjson.loads(row["inputs"]), "output": orjson.loads(row["output"])} for row in rows]
+
+    def iterations(self, run: str) -> list[Row]:
+        """Finished iterations of a run in order."""
+        return self._database.rows("select * from iterations where run = ? order by iteration", [run])
+
+    def totals(self, run: str) -> Row:
+        """Sums over a run's nodes: calls, failed_calls, input_tokens, output_tokens, cost_usd (None when unknown)."""
+        found = self._database.row(
+            "select coalesce(sum(attempts), 0)::bigint as calls, "
+            "coalesce(sum(failed_attempts), 0)::bigint as failed_calls, "
+            "coalesce(sum(input_tokens), 0)::bigint as input_tokens, "
+            "coalesce(sum(output_tokens), 0)::bigint as output_tokens, "
+            "case when count(*) filter (cost_usd is null) > 0 then null else coalesce(sum(cost_usd), 0) end as cost_usd "
+            "from nodes where run = ?",
+            [run],
+        )
+        return found or {}
+
+
+def _node_values(run: str, node: NodeRow, earlier: Row | None) -> Row:
+    values = {
+        "run": run,
+        "id": node.id,
+        "iteration": node.iteration,
+        "kind": node.kind,
+        "level": node.level,
+        "place": node.place,
+        "inputs": _json(node.inputs),
+        "trace": node.trace,
+        "state": node.state,
+        "error": node.error,
+        "output": _json(node.output),
+        "seconds": node.seconds,
+        "attempts": node.attempts,
+        "failed_attempts": node.failed_attempts,
+        "input_tokens": node.input_tokens,
+        "output_tokens": node.output_tokens,
+        "cost_usd": node.cost_usd,
+    }
+    if earlier is not None:
+        for count in ("attempts", "failed_attempts", "input_tokens", "output_tokens"):
+            values[count] += earlier[count]
+        costs = (node.cost_usd, earlier["cost_usd"])
+        values["cost_usd"] = None if None in costs else sum(costs)
+    return values
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()

@@ -1,0 +1,210 @@
+"""Imports, rejects and traces: what came in, what could not be read, and where each trace was found."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+import orjson
+
+from combee_core.store.database import Database, Row, StoreError, append, fetch
+from combee_core.trace import Message, Outcome, Source, Trace
+
+BATCH = 2_000
+
+
+@dataclass(frozen=True)
+class RejectRow:
+    """A record that could not be read: `line` counts from 1, `record` from 0; `excerpt` is at most 500 characters."""
+
+    file: str
+    line: int | None
+    record: int | None
+    reason: str
+    excerpt: str
+
+
+@dataclass
+class ImportCounts:
+    """What one file brought: traces not seen before, traces already there, records that could not be read."""
+
+    new: int = 0
+    duplicates: int = 0
+    rejected: int = 0
+
+
+@dataclass(frozen=True)
+class TraceFilter:
+    """Which traces are meant; an empty filter means all. `text` is looked for in task, messages and feedback."""
+
+    format: str | None = None
+    outcome: str | None = None
+    text: str = ""
+    import_id: int | None = None
+    ids: Sequence[str] = field(default=())
+
+    def where(self) -> tuple[str, list[object]]:
+        """The SQL condition and its parameters."""
+        conditions: list[str] = ["true"]
+        values: list[object] = []
+        if self.format:
+            conditions.append("format = ?")
+            values.append(self.format)
+        if self.outcome:
+            conditions.append({"success": "success", "failure": "not success", "unknown": "success is null"}[self.outcome])
+        if self.text:
+            conditions.append("(contains(lower(task), ?) or contains(lower(messages), ?) or contains(lower(feedback), ?))")
+            values += [self.text.lower()] * 3
+        if self.import_id is not None:
+            conditions.append("import_id = ?")
+            values.append(self.import_id)
+        if self.ids:
+            conditions.append("id in (select unnest(?))")
+            values.append(list(self.ids))
+        return " and ".join(conditions), values
+
+
+class Traces:
+    """The tables imports, rejects and traces."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin_import(self, file: str, format: str | None, reason: str) -> int:
+        """Note that a file is being read; returns the import's number."""
+        with self._database.write() as cursor:
+            return int(
+                fetch(
+                    cursor.execute(
+                        "insert into imports (file, format, reason, new_traces, duplicates, rejected) "
+                        "values (?, ?, ?, 0, 0, 0) returning id",
+                        [file, format, reason],
+                    )
+                )[0]["id"]
+            )
+
+    def add(self, import_id: int, traces: Sequence[Trace], rejects: Sequence[RejectRow], counts: ImportCounts) -> None:
+        """Store one batch of an import in one transaction; known traces are counted as duplicates."""
+        by_id = {trace.id: trace for trace in traces}
+        with self._database.write() as cursor:
+            known = _known_ids(cursor, list(by_id))
+            fresh = [trace for id_, trace in by_id.items() if id_ not in known]
+            append(cursor, "traces", [_row_of(trace, import_id) for trace in fresh])
+            append(
+                cursor,
+                "rejects",
+                [
+                    {
+                        "import_id": import_id,
+                        "file": reject.file,
+                        "line": reject.line,
+                        "record": reject.record,
+                        "reason": reject.reason,
+                        "excerpt": reject.excerpt,
+                    }
+                    for reject in rejects
+                ],
+            )
+            cursor.execute(
+                "update imports set new_traces = new_traces + ?, duplicates = duplicates + ?, rejected = rejected + ? "
+                "where id = ?",
+                [len(fresh), len(traces) - len(fresh), len(rejects), import_id],
+            )
+        counts.new += len(fresh)
+        counts.duplicates += len(traces) - len(fresh)
+        counts.rejected += len(rejects)
+
+    def count(self, which: TraceFilter | None = None) -> int:
+        """How many traces match."""
+        where, values = (which or TraceFilter()).where()
+        found = self._database.row(f"select count(*) as n from traces where {where}", values)
+        return int(found["n"]) if found else 0
+
+    def page(self, which: TraceFilter, limit: int, offset: int) -> list[Row]:
+        """A page of the list of traces in the order they came in: id, task, format, success, score, steps, source…"""
+        where, values = which.where()
+        rows = self._database.rows(
+            "select id, left(task, 400) as task, format, success, score, steps, left(feedback, 400) as feedback, source, "
+            f"import_id from traces where {where} order by number limit ? offset ?",
+            [*values, limit, offset],
+        )
+        for row in rows:
+            row["source"] = str(Source(**orjson.loads(row["source"])))
+        return rows
+
+    def ids(self, which: TraceFilter) -> list[str]:
+        """Ids of all matching traces, sorted, so that the order does not depend on when they came in."""
+        where, values = which.where()
+        return [row["id"] for row in self._database.rows(f"select id from traces where {where} order by id", values)]
+
+    def get(self, trace_id: str) -> Trace:
+        """One whole trace. Raises StoreError when there is none of that id."""
+        row = self._database.row("select * from traces where id = ?", [trace_id])
+        if row is None:
+            raise StoreError(f"There is no trace {trace_id} in {self._database.path}.")
+        return _trace_of(row)
+
+    def outcomes(self) -> Row:
+        """Counts over all traces: total, success, failure, unknown."""
+        found = self._database.row(
+            "select count(*) as total, count(*) filter (success) as success, count(*) filter (not success) as failure, "
+            "count(*) filter (success is null) as unknown from traces"
+        )
+        return found or {}
+
+    def formats(self) -> list[str]:
+        """Names of the formats that are present."""
+        return [row["format"] for row in self._database.rows("select distinct format from traces order by format")]
+
+    def imports(self) -> list[Row]:
+        """All imports, newest first."""
+        return self._database.rows("select * from imports order by id desc")
+
+    def rejects(self, limit: int, offset: int, import_id: int | None = None) -> tuple[int, list[Row]]:
+        """Total number of rejected records and one page of them, newest import first."""
+        where, values = ("import_id = ?", [import_id]) if import_id is not None else ("true", [])
+        total = self._database.row(f"select count(*) as n from rejects where {where}", values)
+        rows = self._database.rows(
+            f"select * from rejects where {where} order by import_id desc, line, record limit ? offset ?",
+            [*values, limit, offset],
+        )
+        return (int(total["n"]) if total else 0), rows
+
+
+def _known_ids(cursor: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in cursor.execute("select id from traces where id in (select unnest(?))", [ids]).fetchall()}
+
+
+def _row_of(trace: Trace, import_id: int) -> Row:
+    return {
+        "id": trace.id,
+        "import_id": import_id,
+        "content_hash": trace.content_hash,
+        "format": trace.source.format,
+        "task": trace.task,
+        "messages": _messages_json(trace.messages),
+        "steps": trace.steps,
+        "success": trace.outcome.success,
+        "score": trace.outcome.score,
+        "scores": orjson.dumps(trace.outcome.scores).decode(),
+        "feedback": trace.feedback,
+        "reference": trace.reference,
+        "source": orjson.dumps(trace.source.__dict__).decode(),
+        "metadata": orjson.dumps(trace.metadata, default=str, option=orjson.OPT_NON_STR_KEYS).decode(),
+    }
+
+
+def _messages_json(messages: Sequence[Message]) -> str:
+    """The messages without their empty fields: a third of the text on disk would be field names otherwise."""
+    return orjson.dumps([message.model_dump(exclude_defaults=True) for message in messages]).decode()
+
+
+def _trace_of(row: Row) -> Trace:
+    return Trace(
+        task=row["task"],
+        messages=tuple(Message.model_validate(message) for message in orjson.loads(row["messages"])),
+        source=Source(**orjson.loads(row["source"])),
+        outcome=Outcome(success=row["success"], score=row["score"], scores=orjson.loads(row["scores"])),
+        feedback=row["feedback"],
+        reference=row["reference"],
+        metadata=orjson.loads(row["metadata"]),
+    )
