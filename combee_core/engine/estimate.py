@@ -1,0 +1,103 @@
+"""What a run would take, said before it starts: the tree, the calls, tokens, cost and time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from combee_core.engine.run import tree_plan
+from combee_core.engine.settings import RunSettings
+from combee_core.llm.prices import cost
+from combee_core.scan import describe
+from combee_core.store.database import Database
+
+CHARS_A_TOKEN = 4
+# Instructions of a call, and what a model typically answers: a reflection two lessons, a merge a line an item.
+REFLECT_PROMPT_TOKENS = 700
+REFLECTION_TOKENS = 180
+MERGE_PROMPT_TOKENS = 600
+ITEM_TOKENS = 35
+LESSONS_A_REFLECTION = 2
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Counts for the whole run; `seconds` is at the chosen parallelism, `sequential_seconds` learning one by one.
+
+    `cost_usd` is None when the model's price is unknown; both times are None before any call has been measured.
+    """
+
+    tree: str
+    iterations: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    seconds: float | None
+    sequential_seconds: float | None
+
+
+def estimate(database: Database, trace_ids: list[str], settings: RunSettings) -> Estimate:
+    """Estimate a run over these traces. The numbers come from the plan, trace lengths and measured latencies."""
+    n = len(trace_ids)
+    first = min(n, settings.batch)
+    sizes = [first] * (n // first) + ([n % first] if n % first else [])
+    merges = {size: sum(len(level) for level in tree_plan(size, 1, settings).levels) for size in set(sizes)}
+    if settings.endpoint is None:
+        shape = describe(tree_plan(first, 1, settings))
+        return Estimate(shape, len(sizes) * settings.epochs, 0, 0, 0, 0.0, None, None)
+    reflections = n * settings.epochs
+    merge_calls = sum(merges[size] for size in sizes) * settings.epochs
+    items = reflections * LESSONS_A_REFLECTION * (settings.copies + 1)
+    input_tokens = (
+        _trace_tokens(database, trace_ids) * settings.epochs
+        + reflections * REFLECT_PROMPT_TOKENS
+        + merge_calls * MERGE_PROMPT_TOKENS
+        + items * ITEM_TOKENS
+    )
+    output_tokens = reflections * REFLECTION_TOKENS + items * ITEM_TOKENS
+    latency = _latencies(database, settings.endpoint.model)
+    return Estimate(
+        tree=describe(tree_plan(first, 1, settings)),
+        iterations=len(sizes) * settings.epochs,
+        calls=reflections + merge_calls,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost_usd=cost(settings.endpoint.model, settings.endpoint.base_url, input_tokens, output_tokens),
+        seconds=_seconds(sizes, merges, settings, latency) if latency else None,
+        sequential_seconds=reflections * (latency["reflection"] + latency["final"]) if latency else None,
+    )
+
+
+def _seconds(
+    sizes: list[int], merges: Mapping[int, int], settings: RunSettings, latency: Mapping[str, float]
+) -> float:
+    """Waves of calls at the chosen parallelism: reflections, groups, then one final merge, a batch after the other."""
+    total = 0.0
+    for size in sizes:
+        reflection_waves = -(-size // settings.parallel)
+        merge_waves = -(-max(0, merges[size] - 1) // settings.parallel)
+        total += reflection_waves * latency["reflection"] + merge_waves * latency["merge"] + latency["final"]
+    return total * settings.epochs
+
+
+def _trace_tokens(database: Database, trace_ids: list[str]) -> int:
+    row = database.row(
+        "select coalesce(sum(length(messages) + length(task) + length(feedback)), 0)::bigint as chars from traces "
+        "where id in (select unnest(?))",
+        [trace_ids],
+    )
+    return int(row["chars"]) // CHARS_A_TOKEN if row else 0
+
+
+def _latencies(database: Database, model: str) -> dict[str, float] | None:
+    """Median seconds by kind over the latest calls to this model, or None when there were none."""
+    rows = database.rows(
+        "select kind, median(seconds) as seconds from nodes join runs on runs.id = nodes.run "
+        "where nodes.state = 'done' and attempts > 0 and json_extract_string(settings, '$.endpoint.model') = ? "
+        "group by kind",
+        [model],
+    )
+    seen = {row["kind"]: row["seconds"] for row in rows}
+    if "reflection" not in seen:
+        return None
+    final = seen.get("final", seen["reflection"])
+    return {"reflection": seen["reflection"], "merge": seen.get("merge", final), "final": final}

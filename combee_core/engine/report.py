@@ -1,0 +1,91 @@
+"""What is on record of a run, in the shapes that the command line prints and the pages draw."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from combee_core.engine.fates import lesson_fates
+from combee_core.store.database import Database, Row
+from combee_core.store.runs import Runs
+from combee_core.store.versions import Versions
+
+
+def run_summary(database: Database, run: str) -> Row:
+    """State, version and totals of a run; `lessons` and `dropped_lessons` count its finished iterations."""
+    runs = Runs(database)
+    row = runs.get(run)
+    iterations = runs.iterations(run)
+    version = Versions(database).get(row["prompt"], row["version"]) if row["version"] else None
+    totals = runs.totals(run)
+    return {
+        "run": run,
+        "prompt": row["prompt"],
+        "state": row["state"],
+        "error": row["error"],
+        "version": version.name if version else None,
+        "traces": len(row["trace_ids"]),
+        "iterations": len(iterations),
+        **totals,
+        "wall_s": round(row["wall_s"], 3),
+        "lessons": sum(iteration["lessons"] for iteration in iterations),
+        "dropped_lessons": sum(iteration["dropped"] for iteration in iterations),
+        "bullets": len(version.playbook) if version else 0,
+        "failed_reflections": _failed(database, run),
+        "settings": row["settings"],
+        "created_at": row["created_at"],
+        "finished_at": row["finished_at"],
+    }
+
+
+def merge_tree(database: Database, run: str, iteration: int | None = None) -> Row:
+    """The merge trees of a run: for each iteration its nodes in plan order, finished iterations and the current one."""
+    runs = Runs(database)
+    runs.get(run)
+    nodes = runs.nodes(run, iteration)
+    finished = {row["iteration"]: row for row in runs.iterations(run)}
+    numbers = sorted({node["iteration"] for node in nodes} | ({iteration} & finished.keys() if iteration else set(finished)))
+    return {"run": run, "iterations": [_iteration(number, finished.get(number), nodes) for number in numbers]}
+
+
+def _iteration(number: int, row: Mapping[str, Any] | None, nodes: Sequence[Row]) -> Row:
+    of_it = [node for node in nodes if node["iteration"] == number]
+    texts = {lesson.id: lesson.text for lesson in lesson_fates(of_it)}
+    return {
+        "iteration": number,
+        "epoch": row["epoch"] if row else None,
+        "batch_size": row["batch_size"] if row else sum(node["kind"] == "reflection" for node in of_it),
+        "why": row["why"] if row else "not finished",
+        "seconds": row["seconds"] if row else None,
+        "lessons": row["lessons"] if row else len(texts),
+        "dropped_lessons": row["dropped"] if row else None,
+        "nodes": [_node(node, texts) for node in of_it],
+    }
+
+
+def _node(node: Row, texts: Mapping[str, str]) -> Row:
+    output = node["output"]
+    shown = {
+        "id": node["id"],
+        "kind": node["kind"],
+        "level": node["level"],
+        "group": node["place"] + 1 if node["kind"] == "merge" else None,
+        "inputs": node["inputs"],
+        "traces": [node["trace"]] if node["trace"] else [],
+        "state": node["state"],
+        "seconds": round(node["seconds"], 3),
+        "attempts": node["attempts"],
+        "input_tokens": node["input_tokens"],
+        "output_tokens": node["output_tokens"],
+        "cost_usd": node["cost_usd"],
+        "error": node["error"],
+    }
+    if node["kind"] == "reflection":
+        return shown | {"lessons": output.get("lessons", []), "dropped": []}
+    dropped = [{"id": item, "text": texts.get(item, "")} for item in output.get("dropped", ())]
+    return shown | {"operations": output.get("operations", []), "dropped": dropped}
+
+
+def _failed(database: Database, run: str) -> int:
+    row = database.row(
+        "select count(*) as n from nodes where run = ? and kind = 'reflection' and state = 'failed'", [run]
+    )
+    return int(row["n"]) if row else 0

@@ -1,0 +1,73 @@
+"""The text of a prompt version in each export format.
+
+Markdown and ACE text hold the playbook alone, so that equal playbooks give equal bytes; JSON adds version and sources.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from combee_core.playbook import Bullet, render
+from combee_core.store.versions import Version
+
+
+def export(version: Version, format: str) -> str:
+    """The version in one of FORMATS. Raises KeyError for a format that does not exist."""
+    return FORMATS[format](version)
+
+
+def _markdown(version: Version) -> str:
+    parts = []
+    for section in version.playbook.sections:
+        bullets = [bullet for bullet in version.playbook.bullets if bullet.section == section]
+        parts.append("\n".join([f"## {section}", "", *(_markdown_bullet(bullet) for bullet in bullets)]))
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _markdown_bullet(bullet: Bullet) -> str:
+    return "- " + "\n  ".join(bullet.content.split("\n"))
+
+
+def _ace(version: Version) -> str:
+    return render(version.playbook)
+
+
+def _json(version: Version) -> str:
+    sections = [
+        {
+            "section": section,
+            "bullets": [_json_bullet(bullet, version) for bullet in version.playbook.bullets if bullet.section == section],
+        }
+        for section in version.playbook.sections
+    ]
+    document = {
+        "prompt": version.prompt,
+        "version": version.name,
+        "status": version.status,
+        "approved_by": version.approved_by,
+        "run": version.run,
+        "sections": sections,
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+
+
+def _json_bullet(bullet: Bullet, version: Version) -> dict[str, Any]:
+    entries = version.sources.get(bullet.id, [])
+    return {
+        "id": bullet.id,
+        "content": bullet.content,
+        "helpful": bullet.helpful,
+        "harmful": bullet.harmful,
+        "support": len({entry["trace"] for entry in entries}),
+        "sources": [_json_source(entry, version.run) for entry in entries],
+    }
+
+
+def _json_source(entry: dict[str, Any], run: str | None) -> dict[str, Any]:
+    """A source names its run only where that is not the version's own: node ids are unique within a run."""
+    shown = {name: entry[name] for name in ("trace", "reflection", "node", "lesson", "via")}
+    return shown if entry["run"] == run else shown | {"run": entry["run"]}
+
+
+FORMATS: dict[str, Callable[[Version], str]] = {"markdown": _markdown, "json": _json, "ace": _ace}

@@ -1,0 +1,369 @@
+"""The one object that faces hold: import traces, start, resume and cancel runs, read them, review versions, export.
+
+Faces (command line, pages, HTTP routes) call this and draw what comes back; nothing here prints or draws.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from combee_core.diff import PlaybookDiff, compare
+from combee_core.engine.estimate import Estimate, estimate
+from combee_core.engine.host import Host
+from combee_core.engine.progress import Progress
+from combee_core.engine.report import merge_tree, run_summary
+from combee_core.engine.settings import RunSettings
+from combee_core.errors import CombeeError
+from combee_core.exporters import FORMATS, export
+from combee_core.importers import FileReading, read_path
+from combee_core.learners.base import Learner
+from combee_core.learners.choose import open_learner
+from combee_core.llm.endpoint import Endpoint
+from combee_core.playbook import Playbook
+from combee_core.review import Review
+from combee_core.store.database import Database, Row
+from combee_core.store.preferences import Preferences
+from combee_core.store.runs import Runs
+from combee_core.store.traces import BATCH, ImportCounts, RejectRow, TraceFilter, Traces
+from combee_core.store.versions import Version, Versions
+from combee_core.trace import Trace
+
+ENDED = ("done", "failed", "cancelled", "interrupted")
+
+
+@dataclass
+class FileReport:
+    """What became of one file: `reason` says why its format was recognised, or why nothing could be read."""
+
+    path: str
+    format: str | None
+    reason: str
+    new: int = 0
+    duplicates: int = 0
+    rejected: int = 0
+    skipped: str | None = None
+    import_id: int | None = None
+
+    @property
+    def traces(self) -> int:
+        """Traces in the file, new or known."""
+        return self.new + self.duplicates
+
+
+@dataclass
+class ImportReport:
+    """What became of all files of one import."""
+
+    files: list[FileReport] = field(default_factory=list)
+
+    @property
+    def new(self) -> int:
+        """Traces not seen before."""
+        return sum(file.new for file in self.files)
+
+    @property
+    def duplicates(self) -> int:
+        """Traces that were there already."""
+        return sum(file.duplicates for file in self.files)
+
+    @property
+    def rejected(self) -> int:
+        """Records that could not be read."""
+        return sum(file.rejected for file in self.files)
+
+    @property
+    def traces(self) -> int:
+        """Traces in all files, new or known."""
+        return self.new + self.duplicates
+
+
+def default_path() -> Path:
+    """Where the data lives unless said otherwise: `COMBEE_HOME`/combee.duckdb, by default in ~/.combee."""
+    return Path(os.environ.get("COMBEE_HOME") or "~/.combee").expanduser() / "combee.duckdb"
+
+
+class Workspace:
+    """Combee's data and engine behind one door. Raises CombeeError, in one sentence, for whatever the user can mend."""
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        self._database = Database(Path(path) if path is not None else default_path())
+        self.path = self._database.path
+        self._traces, self._runs = Traces(self._database), Runs(self._database)
+        self._versions, self._preferences = Versions(self._database), Preferences(self._database)
+        self.review = Review(self._database)
+        self._runs.interrupt_orphans()
+        self._host = Host(self._database)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Interrupt running runs (they can be resumed) and close the file."""
+        self._host.close()
+        self._database.close()
+
+    # Traces
+
+    def import_paths(
+        self, paths: Sequence[Path | str], format: str | None = None, names: Mapping[Path, str] | None = None
+    ) -> ImportReport:
+        """Read trace files. `names` gives the name to show for a path (an upload is spooled under another one)."""
+        report = ImportReport()
+        for path in map(Path, paths):
+            name = (names or {}).get(path, str(path))
+            report.files += [self._take_in(reading) for reading in read_path(path, name, format)]
+        if report.new:
+            self._database.checkpoint()
+        return report
+
+    def _take_in(self, reading: FileReading) -> FileReport:
+        counts = ImportCounts()
+        import_id: int | None = None
+        for traces, rejects in _in_batches(reading):
+            if import_id is None:
+                import_id = self._traces.begin_import(reading.shown, reading.format, reading.reason)
+            self._traces.add(import_id, traces, rejects, counts)
+        reason = reading.refusal or reading.reason
+        if import_id is None and reading.refusal:
+            import_id = self._traces.begin_import(reading.shown, None, reason)
+            self._traces.add(import_id, [], [RejectRow(reading.shown, None, None, reason, "")], counts)
+        return FileReport(
+            reading.shown,
+            reading.format,
+            reason,
+            counts.new,
+            counts.duplicates,
+            counts.rejected,
+            reading.skipped,
+            import_id,
+        )
+
+    def traces(self, which: TraceFilter | None = None, limit: int = 50, offset: int = 0) -> tuple[int, list[Row]]:
+        """Number of matching traces, and one page of them in the order they came in."""
+        which = which or TraceFilter()
+        return self._traces.count(which), self._traces.page(which, limit, offset)
+
+    def trace(self, trace_id: str) -> Trace:
+        """One whole trace."""
+        return self._traces.get(trace_id)
+
+    def trace_ids(self, which: TraceFilter | None = None) -> list[str]:
+        """Ids of all matching traces, sorted."""
+        return self._traces.ids(which or TraceFilter())
+
+    def trace_counts(self) -> Row:
+        """total, success, failure, unknown over all traces."""
+        return self._traces.outcomes()
+
+    def trace_formats(self) -> list[str]:
+        """Formats of the traces that are there."""
+        return self._traces.formats()
+
+    def imports(self) -> list[Row]:
+        """All imports, newest first."""
+        return self._traces.imports()
+
+    def rejects(self, limit: int = 50, offset: int = 0, import_id: int | None = None) -> tuple[int, list[Row]]:
+        """Number of records that could not be read, and one page of them."""
+        return self._traces.rejects(limit, offset, import_id)
+
+    # Endpoint
+
+    def endpoint(self) -> Endpoint | None:
+        """The endpoint that runs use unless told otherwise; None means the offline rules engine."""
+        stored = self._preferences.get("endpoint")
+        return Endpoint.model_validate(stored) if stored else None
+
+    def set_endpoint(self, endpoint: Endpoint | None) -> None:
+        """Store the endpoint for later runs; keys are never part of it."""
+        self._preferences.set("endpoint", endpoint.model_dump(mode="json") if endpoint else None)
+
+    def preference(self, name: str) -> Any:
+        """A small stored setting, such as the reviewer's name; None when it was never set."""
+        return self._preferences.get(name)
+
+    def set_preference(self, name: str, value: object) -> None:
+        """Store a small JSON-serialisable setting. Not for secrets."""
+        self._preferences.set(name, value)
+
+    # Runs
+
+    def estimate(self, settings: RunSettings, which: TraceFilter | None = None) -> Estimate:
+        """Tree, calls, tokens, cost and time of a run that has not started. Raises CombeeError without traces."""
+        return estimate(self._database, self._some_traces(which), settings)
+
+    def start(self, settings: RunSettings, which: TraceFilter | None = None, api_key: str | None = None) -> str:
+        """Start a run in the background and return its id. `api_key` None takes OPENAI_API_KEY; it is never stored."""
+        trace_ids = self._some_traces(which)
+        base = self._base_version(settings)
+        settings = settings.model_copy(update={"base": f"{settings.prompt}@{base}" if base else None})
+        run = self._runs.create(settings.prompt, settings.model_dump(mode="json"), trace_ids, base)
+        self._host.start(run, lambda: _learner_of(settings, api_key))
+        return run
+
+    def resume(self, run: str, api_key: str | None = None) -> bool:
+        """Go on with a run in the background; False when it had finished and there is nothing to do."""
+        row = self._runs.get(run)
+        if row["state"] == "done":
+            return False
+        settings = RunSettings.model_validate(row["settings"])
+        self._host.start(run, lambda: _learner_of(settings, api_key))
+        return True
+
+    def cancel(self, run: str) -> None:
+        """Stop a live run; what has finished is kept and it can be resumed."""
+        self._host.stop_run(run, "cancelled")
+
+    def interrupt(self, run: str) -> None:
+        """Stop a live run because its process has to end; it can be resumed."""
+        self._host.stop_run(run, "interrupted")
+
+    def wait(self, run: str, timeout: float | None = None) -> bool:
+        """Wait for a live run to end; False when it still goes on after `timeout` seconds."""
+        return self._host.wait(run, timeout)
+
+    def learn(self, settings: RunSettings, which: TraceFilter | None = None, api_key: str | None = None) -> Row:
+        """Start a run, wait for its end, and return its summary."""
+        run = self.start(settings, which, api_key)
+        self.wait(run)
+        return self.run(run)
+
+    def is_live(self, run: str) -> bool:
+        """Whether this process is working on the run."""
+        return self._host.is_live(run)
+
+    def progress(self, run: str) -> Progress | None:
+        """Live counters of a run that this process has worked on, or None."""
+        return self._host.progress.get(run)
+
+    def run(self, run: str) -> Row:
+        """State, version, totals and settings of one run."""
+        return run_summary(self._database, run)
+
+    def runs(self) -> list[Row]:
+        """All runs, newest first."""
+        return self._runs.list()
+
+    def tree(self, run: str, iteration: int | None = None) -> Row:
+        """The merge trees of a run, as `combee tree --json` prints them."""
+        return merge_tree(self._database, run, iteration)
+
+    def nodes(self, run: str, iteration: int) -> list[Row]:
+        """Stored nodes of one iteration in plan order, for fates and figures."""
+        return self._runs.nodes(run, iteration)
+
+    def iterations(self, run: str) -> list[Row]:
+        """Finished iterations of a run."""
+        return self._runs.iterations(run)
+
+    # Versions
+
+    def prompts(self) -> list[Row]:
+        """One row a prompt: name, versions, latest, approved, candidates."""
+        return self._versions.prompts()
+
+    def versions(self, prompt: str) -> list[Row]:
+        """All versions of a prompt, newest first. Raises CombeeError when there are none."""
+        found = self._versions.list(prompt)
+        if not found:
+            raise CombeeError(f"There is no prompt {prompt}: `combee learn --prompt {prompt}` makes its first version.")
+        return found
+
+    def version(self, reference: str) -> Version:
+        """The version that `NAME@N` names, or the latest approved one of `NAME`."""
+        name, at, number = reference.partition("@")
+        if at:
+            if not number.isdecimal():
+                raise CombeeError(f"{reference} names no version: write NAME@N, for example {name}@1.")
+            return self._versions.get(name, int(number))
+        rows = self.versions(name)
+        approved = self._versions.latest_approved(name)
+        if approved is None:
+            candidates = ", ".join(f"{name}@{row['version']}" for row in rows[:10])
+            raise CombeeError(f"No version of {name} is approved yet; candidates: {candidates}. Name one, or approve it.")
+        return self._versions.get(name, approved)
+
+    def diff(self, before: str, after: str) -> PlaybookDiff:
+        """Bullet by bullet, what changed from one version to another."""
+        return compare(self.version(before).playbook, self.version(after).playbook)
+
+    def approve(self, reference: str, by: str, note: str = "") -> Version:
+        """Approve a version, with rejected changes undone and edits put in, and return what is approved."""
+        return self.review.approve(self.version(reference), by, note)
+
+    def export(self, reference: str, format: str = "markdown") -> str:
+        """The text of a version as markdown, json or ace."""
+        if format not in FORMATS:
+            raise CombeeError(f"There is no export format {format}: choose one of {', '.join(FORMATS)}.")
+        return export(self.version(reference), format)
+
+    # Helpers
+
+    def _some_traces(self, which: TraceFilter | None) -> list[str]:
+        ids = self.trace_ids(which)
+        if not ids:
+            raise CombeeError(
+                "There are no traces to learn from: import some first."
+                if not self._traces.count()
+                else "No trace matches this filter: widen it."
+            )
+        return ids
+
+    def _base_version(self, settings: RunSettings) -> int | None:
+        """The version to start from: the one named, else the latest approved one of the prompt, else none."""
+        if settings.base is None:
+            return self._versions.latest_approved(settings.prompt)
+        version = self.version(settings.base)
+        if version.prompt != settings.prompt:
+            raise CombeeError(f"{version.name} is a version of another prompt than {settings.prompt}: --from takes its own.")
+        return version.version
+
+
+def _learner_of(settings: RunSettings, api_key: str | None) -> AbstractAsyncContextManager[Learner]:
+    return open_learner(settings.endpoint, api_key or os.environ.get("OPENAI_API_KEY"))
+
+
+def _in_batches(reading: FileReading) -> Iterator[tuple[list[Trace], list[RejectRow]]]:
+    traces: list[Trace] = []
+    rejects: list[RejectRow] = []
+    for entry in reading:
+        if isinstance(entry, Trace):
+            traces.append(entry)
+        else:
+            rejects.append(RejectRow(entry.file, entry.line, entry.index, entry.reason, entry.excerpt))
+        if len(traces) + len(rejects) >= BATCH:
+            yield traces, rejects
+            traces, rejects = [], []
+    if traces or rejects:
+        yield traces, rejects
+
+
+_OPEN: dict[Path, Workspace] = {}
+_OPEN_LOCK = threading.Lock()
+
+
+def open_workspace(path: Path | str | None = None) -> Workspace:
+    """The process's one workspace on a file: opened at the first call, the same object at every later one."""
+    resolved = (Path(path) if path is not None else default_path()).expanduser().resolve()
+    with _OPEN_LOCK:
+        if resolved not in _OPEN:
+            _OPEN[resolved] = Workspace(resolved)
+        return _OPEN[resolved]
+
+
+def close_workspaces() -> None:
+    """Close every workspace that `open_workspace` has opened."""
+    with _OPEN_LOCK:
+        while _OPEN:
+            _OPEN.popitem()[1].close()
+
+
+__all__ = ["Endpoint", "FileReport", "ImportReport", "Playbook", "RunSettings", "TraceFilter", "Workspace", "open_workspace"]
