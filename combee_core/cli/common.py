@@ -1,0 +1,73 @@
+"""What all commands share: the options after their name, output for programs and for people."""
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec
+
+import click
+import orjson
+
+from combee_core.workspace import Workspace, default_path
+
+P = ParamSpec("P")
+
+
+@dataclass
+class Session:
+    """The open workspace of one command and whether it answers in JSON."""
+
+    workspace: Workspace
+    json: bool
+
+    def answer(self, document: dict[str, Any], text: Callable[[], None]) -> None:
+        """Print the one JSON object, or what a person reads."""
+        if self.json:
+            click.echo(as_json(document))
+        else:
+            text()
+
+
+def with_workspace(function: Callable[Concatenate[Session, P], int | None]) -> Callable[P, None]:
+    """Give a command `--db` and `--json`, and an open workspace that is closed at its end."""
+
+    @click.option("--db", type=click.Path(path_type=Path), help="Database file [default: COMBEE_HOME/combee.duckdb].")
+    @click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout, and nothing else there.")
+    @functools.wraps(function)
+    def command(*args: P.args, db: Path | None, json_: bool, **kwargs: P.kwargs) -> None:
+        with Workspace(db or default_path()) as workspace:
+            code = function(Session(workspace, json_), *args, **kwargs)
+        if code:
+            raise click.exceptions.Exit(code)
+
+    return command  # type: ignore[return-value]
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """A document as JSON text; times in ISO 8601."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+
+
+def say(message: str) -> None:
+    """One line for the person, on stderr."""
+    click.echo(message, err=True)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows in aligned columns."""
+    cells = [[str(cell) if cell is not None else "–" for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in [list(header), *cells]) for column in range(len(header))]
+    for row in [list(header), *cells]:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def one_line(text: str, length: int = 70) -> str:
+    """Text on one line, cut at `length` characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= length else flat[: length - 1] + "…"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 trace`, `2 traces`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

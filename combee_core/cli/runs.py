@@ -1,0 +1,178 @@
+"""Commands on learning runs: learn, runs, resume, tree."""
+
+import sys
+import time
+from typing import Any
+
+import click
+
+from combee_core.cli.common import Session, counted, one_line, say, table, with_workspace
+from combee_core.errors import CombeeError
+from combee_core.llm.endpoint import Endpoint
+from combee_core.workspace import RunSettings
+
+SUMMARY = (
+    "run state version traces iterations calls failed_calls input_tokens output_tokens cost_usd wall_s lessons "
+    "dropped_lessons bullets"
+).split()
+TELL_EVERY_S = 0.5
+
+
+@click.command("learn")
+@click.option("--prompt", required=True, help="Name of the prompt to improve.")
+@click.option("--from", "base", help="Version to start from [default: the latest approved one, else empty].")
+@click.option("--batch", type=click.IntRange(1), default=32, show_default=True, help="Traces in one iteration.")
+@click.option("--parallel", type=click.IntRange(1, 4096), default=16, show_default=True, help="Calls at once.")
+@click.option("--copies", type=click.IntRange(1, 16), default=2, show_default=True, help="Copies of each reflection.")
+@click.option("--groups", type=click.IntRange(1), help="Groups of a batch [default: square root of its size].")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--base-url", help="OpenAI-compatible endpoint [default: the one in the settings].")
+@click.option("--model", help="Model at that endpoint.")
+@click.option("--offline", is_flag=True, help="Use the offline rules engine, no language model.")
+@with_workspace
+def learn(
+    session: Session, base: str | None, base_url: str | None, model: str | None, offline: bool, **chosen: Any
+) -> int:
+    """Learn a new candidate version of a prompt from the traces in the database."""
+    workspace = session.workspace
+    endpoint = None if offline else _endpoint(workspace.endpoint(), base_url, model)
+    if endpoint is None and not offline:
+        say("No endpoint is set: the offline rules engine is used, no language model (--base-url and --model set one).")
+    try:
+        settings = RunSettings(base=base, endpoint=endpoint, **chosen)
+    except ValueError as error:
+        raise CombeeError(
+            f"{chosen['prompt']!r} cannot be a prompt's name: use letters, digits, dot, dash and underscore."
+        ) from error
+    return _follow(session, workspace.start(settings))
+
+
+def _endpoint(stored: Endpoint | None, base_url: str | None, model: str | None) -> Endpoint | None:
+    """The stored endpoint with what the options say in its place."""
+    if base_url is None and model is None:
+        return stored
+    if stored is not None:
+        given = {"base_url": base_url, "model": model}
+        return stored.model_copy(update={name: value for name, value in given.items() if value})
+    if model is None:
+        raise click.UsageError("--base-url needs --model: which model shall be asked there?")
+    return Endpoint(model=model) if base_url is None else Endpoint(base_url=base_url, model=model)
+
+
+@click.command("resume")
+@click.argument("run")
+@with_workspace
+def resume(session: Session, run: str) -> int:
+    """Go on with a run that was interrupted, cancelled or failed; finished calls are not made again."""
+    if not session.workspace.resume(run):
+        say(f"{run} has finished already: no call was made.")
+        return _end(session, run)
+    return _follow(session, run)
+
+
+def _follow(session: Session, run: str) -> int:
+    """Wait for a run and tell how it goes on stderr."""
+    workspace = session.workspace
+    told = 0.0
+    try:
+        while not workspace.wait(run, TELL_EVERY_S):
+            if sys.stderr.isatty() or time.monotonic() - told > 10:
+                told = time.monotonic()
+                _tell_progress(session, run)
+    except KeyboardInterrupt:
+        workspace.interrupt(run)
+        workspace.wait(run)
+        say(f"\nInterrupted; what has finished is kept. Go on with: combee resume {run}")
+        return 130
+    return _end(session, run)
+
+
+def _tell_progress(session: Session, run: str) -> None:
+    progress = session.workspace.progress(run)
+    if progress is None:
+        return
+    parts = [f"{kind}s {progress.done[kind]}/{progress.total[kind]}" for kind in ("reflection", "merge")]
+    line = (
+        f"{run}: iteration {progress.iteration}/{progress.iterations}, {', '.join(parts)}, "
+        f"{progress.in_flight} in flight, {counted(progress.calls, 'call')}, {progress.failed_calls} failed"
+    )
+    click.echo(f"\r\033[K{line}" if sys.stderr.isatty() else line, nl=not sys.stderr.isatty(), err=True)
+
+
+def _end(session: Session, run: str) -> int:
+    """Print how a run ended; 0 only when it is done."""
+    summary = session.workspace.run(run)
+    if sys.stderr.isatty():
+        click.echo("\r\033[K", nl=False, err=True)
+    session.answer({name: summary[name] for name in SUMMARY}, lambda: _tell_end(summary))
+    if summary["failed_reflections"]:
+        say(f"{counted(summary['failed_reflections'], 'reflection')} failed and was left out: `combee tree {run}` says why.")
+    if summary["state"] == "done":
+        return 0
+    say(f"{run} {summary['state']}: {summary['error'] or 'it was stopped'} Go on with: combee resume {run}")
+    return 1
+
+
+def _tell_end(summary: dict[str, Any]) -> None:
+    click.echo(
+        f"{summary['run']} {summary['state']}: {summary['version'] or 'no version'} with "
+        f"{counted(summary['bullets'], 'bullet')} from {counted(summary['traces'], 'trace')} "
+        f"({counted(summary['lessons'], 'lesson')}, {summary['dropped_lessons']} dropped), "
+        f"{counted(summary['calls'], 'call')}, {summary['failed_calls']} failed, {_cost(summary['cost_usd'])}, "
+        f"{summary['wall_s']:.1f} s."
+    )
+    if summary["version"] and summary["state"] == "done":
+        click.echo(f"Next: combee diff, then combee approve {summary['version']} --by YOU")
+
+
+def _cost(cost: float | None) -> str:
+    return "cost unknown" if cost is None else f"{cost:.4f} USD"
+
+
+@click.command("runs")
+@with_workspace
+def runs(session: Session) -> None:
+    """List learning runs, newest first."""
+    rows = session.workspace.runs()
+    documents = [
+        {
+            "run": row["id"],
+            "prompt": row["prompt"],
+            "state": row["state"],
+            "error": row["error"],
+            "version": f"{row['prompt']}@{row['version']}" if row["version"] else None,
+            "traces": row["traces"],
+            "settings": row["settings"],
+            "wall_s": round(row["wall_s"], 3),
+            "created": row["created_at"],
+            "finished": row["finished_at"],
+        }
+        for row in rows
+    ]
+    shown = ("run", "prompt", "state", "version", "traces", "wall_s")
+    session.answer({"runs": documents}, lambda: table(shown, [[doc[name] for name in shown] for doc in documents]))
+
+
+@click.command("tree")
+@click.argument("run")
+@click.option("--iteration", type=click.IntRange(1), help="Only this iteration.")
+@with_workspace
+def tree(session: Session, run: str, iteration: int | None) -> None:
+    """Show the merge tree of a run: each call, what went in, what came out, what was dropped."""
+    document = session.workspace.tree(run, iteration)
+    session.answer(document, lambda: _tell_tree(document))
+
+
+def _tell_tree(document: dict[str, Any]) -> None:
+    for iteration in document["iterations"]:
+        click.echo(f"Iteration {iteration['iteration']}: batch size {iteration['batch_size']} ({iteration['why']})")
+        for node in iteration["nodes"]:
+            out = node.get("lessons", node.get("operations", []))
+            noun = "lesson" if node["kind"] == "reflection" else "operation"
+            dropped = f", {counted(len(node['dropped']), 'item')} dropped" if node["dropped"] else ""
+            error = f" – {one_line(node['error'], 120)}" if node["error"] else ""
+            click.echo(f"  {node['id']}  {node['state']}  {counted(len(out), noun)}{dropped}  {node['seconds']:.2f} s{error}")
+
+
+COMMANDS = (learn, runs, resume, tree)
