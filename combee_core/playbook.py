@@ -126,8 +126,12 @@ class Operation(_Frozen):
 
 
 class AppliedOperation(_Frozen):
-    """An operation that took effect: `bullet` now carries the content (None for DELETE), `removed` are gone."""
+    """An operation that took effect: `bullet` now carries the content (None for DELETE), `removed` are gone.
 
+    `index` is the operation's place in the list that was given to `apply`, from 0.
+    """
+
+    index: int
     operation: Operation
     bullet: str | None
     removed: tuple[str, ...] = ()
@@ -137,8 +141,10 @@ class RejectedOperation(_Frozen):
     """An operation that changed nothing, with a one-sentence `reason`.
 
     `duplicate_of` is the bullet that already says the same, so that the operation's sources can be counted for it.
+    `index` is the operation's place in the list that was given to `apply`, from 0.
     """
 
+    index: int
     operation: Operation
     reason: str
     duplicate_of: str | None = None
@@ -207,13 +213,17 @@ def apply(playbook: Playbook, operations: Iterable[Operation], next_number: int)
     draft = _Draft(playbook, next_number)
     applied: list[AppliedOperation] = []
     rejected: list[RejectedOperation] = []
-    for operation in operations:
+    for index, operation in enumerate(operations):
         try:
-            applied.append(draft.apply(operation))
+            bullet, removed = draft.apply(operation)
         except _RejectedError as error:
             rejected.append(
-                RejectedOperation(operation=operation, reason=error.reason, duplicate_of=error.duplicate_of)
+                RejectedOperation(
+                    index=index, operation=operation, reason=error.reason, duplicate_of=error.duplicate_of
+                )
             )
+        else:
+            applied.append(AppliedOperation(index=index, operation=operation, bullet=bullet, removed=removed))
     return Applied(
         playbook=Playbook(bullets=tuple(draft.bullets.values())),
         applied=tuple(applied),
@@ -238,6 +248,10 @@ def tag(playbook: Playbook, tags: Iterable[Mapping[str, Tag]]) -> Playbook:
     )
 
 
+_Effect = tuple[str | None, tuple[str, ...]]
+"""The bullet that carries the operation's content, and the bullets that are gone."""
+
+
 class _RejectedError(Exception):
     def __init__(self, reason: str, duplicate_of: str | None = None) -> None:
         super().__init__(reason)
@@ -253,7 +267,7 @@ class _Draft:
         self.next_number = max(next_number, first_free_number(playbook))
         self._gone: set[str] = set()
 
-    def apply(self, operation: Operation) -> AppliedOperation:
+    def apply(self, operation: Operation) -> _Effect:
         """Check first, then change: a `_RejectedError` leaves the draft as it was."""
         match operation.kind:
             case "ADD":
@@ -263,15 +277,15 @@ class _Draft:
             case "DELETE":
                 return self._delete(operation)
 
-    def _add(self, operation: Operation) -> AppliedOperation:
+    def _add(self, operation: Operation) -> _Effect:
         self._check_content(operation, targets=())
         section = _one_line(operation.section) or DEFAULT_SECTION
         bullet = Bullet(id=f"{_slug(section)}-{self.next_number:05d}", section=section, content=operation.content)
         self.next_number += 1
         self.bullets[bullet.id] = bullet
-        return AppliedOperation(operation=operation, bullet=bullet.id)
+        return bullet.id, ()
 
-    def _rewrite(self, operation: Operation) -> AppliedOperation:
+    def _rewrite(self, operation: Operation) -> _Effect:
         """UPDATE is the rewriting of one bullet, MERGE that of several into the first."""
         targets = self._targets(operation)
         if operation.kind == "UPDATE" and len(targets) != 1:
@@ -292,14 +306,14 @@ class _Draft:
             raise _RejectedError(f"Bullet {new.id} already says exactly this.", duplicate_of=new.id)
         self.bullets[new.id] = new
         self._remove(targets[1:])
-        return AppliedOperation(operation=operation, bullet=new.id, removed=targets[1:])
+        return new.id, targets[1:]
 
-    def _delete(self, operation: Operation) -> AppliedOperation:
+    def _delete(self, operation: Operation) -> _Effect:
         targets = self._targets(operation)
         if not targets:
             raise _RejectedError("DELETE needs at least one bullet but names none.")
         self._remove(targets)
-        return AppliedOperation(operation=operation, bullet=None, removed=targets)
+        return None, targets
 
     def _targets(self, operation: Operation) -> tuple[str, ...]:
         for target in operation.bullets:

@@ -314,9 +314,8 @@ class TestApplyAsAWhole:
     ) -> None:
         before, operations = case
         result = apply(before, operations, 1)
-        assert len(result.applied) + len(result.rejected) == len(operations)
-        reported = [entry.operation for entry in result.applied] + [entry.operation for entry in result.rejected]
-        assert all(reported.count(operation) == list(operations).count(operation) for operation in operations)
+        reported = [(entry.index, entry.operation) for entry in (*result.applied, *result.rejected)]
+        assert sorted(reported, key=lambda entry: entry[0]) == list(enumerate(operations))
 
         born = {entry.bullet for entry in result.applied if entry.operation.kind == "ADD"}
         gone = [bullet_id for entry in result.applied for bullet_id in entry.removed]
