@@ -250,7 +250,7 @@ class Workspace:
 
     def runs(self) -> list[Row]:
         """All runs, newest first."""
-        return self._runs.list()
+        return self._runs.all()
 
     def tree(self, run: str, iteration: int | None = None) -> Row:
         """The merge trees of a run, as `combee tree --json` prints them."""
@@ -272,7 +272,7 @@ class Workspace:
 
     def versions(self, prompt: str) -> list[Row]:
         """All versions of a prompt, newest first. Raises CombeeError when there are none."""
-        found = self._versions.list(prompt)
+        found = self._versions.of_prompt(prompt)
         if not found:
             raise CombeeError(f"There is no prompt {prompt}: `combee learn --prompt {prompt}` makes its first version.")
         return found

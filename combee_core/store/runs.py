@@ -65,7 +65,7 @@ class Runs:
             raise StoreError(f"There is no run {run}: `combee runs` lists them.")
         return row | {"settings": orjson.loads(row["settings"]), "trace_ids": orjson.loads(row["trace_ids"])}
 
-    def list(self) -> list[Row]:
+    def all(self) -> list[Row]:
         """All runs, newest first, without their trace ids."""
         rows = self._database.rows(
             "select * exclude (trace_ids), json_array_length(trace_ids) as traces from runs "

@@ -56,7 +56,7 @@ class Versions:
             "from versions group by prompt order by prompt"
         )
 
-    def list(self, prompt: str) -> list[Row]:
+    def of_prompt(self, prompt: str) -> list[Row]:
         """All versions of a prompt, newest first, without their text."""
         return self._database.rows(
             "select * exclude (playbook, sources) from versions where prompt = ? order by version desc", [prompt]
