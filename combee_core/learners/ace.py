@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import ChatModel, Meter
 from combee_core.llm.structured import ask
-from combee_core.playbook import Operation, Playbook, render
+from combee_core.playbook import DEFAULT_SECTION, Operation, Playbook, render
 from combee_core.trace import Message, Trace
 
 INSTRUCTIONS = "v1"
@@ -86,7 +86,7 @@ class AceLearner:
         prompt = f"{_playbook_part(playbook)}\n\n{items_part(items)}"
         answer = await ask(self._model, instructions("merge"), prompt, MergeAnswer, meter)
         sections = {item.id: item.section for item in items}
-        return tuple(_operation(entry, sections) for entry in answer.operations)
+        return tuple(_operation(entry, sections, playbook) for entry in answer.operations)
 
 
 @cache
@@ -151,19 +151,25 @@ def _lesson(entry: LessonAnswer) -> Lesson:
     return Lesson(text=_one_line(entry.lesson), section=_one_line(entry.section), evidence=entry.evidence.strip())
 
 
-def _operation(entry: OperationAnswer, sections: Mapping[str, str]) -> Operation:
+def _operation(entry: OperationAnswer, sections: Mapping[str, str], playbook: Playbook) -> Operation:
     """The answer as an operation; an ADD without a section takes the one of its first source that has one."""
     sources = tuple(source.strip("[] ") for source in entry.sources)
-    section = _one_line(entry.section).strip("# ")
-    if entry.type == "ADD" and not section:
-        section = next((found for source in sources if (found := sections.get(source))), "OTHERS")
+    section = entry.section
+    if entry.type == "ADD" and not section.strip("# "):
+        section = next((found for source in sources if (found := sections.get(source))), DEFAULT_SECTION)
     return Operation(
         kind=entry.type,
-        section=section,
+        section=_section(section, playbook),
         content=entry.content.strip(),
         bullets=tuple(bullet.strip("[] ") for bullet in entry.bullets),
         sources=sources,
     )
+
+
+def _section(name: str, playbook: Playbook) -> str:
+    """A section's name in capitals and with spaces; models write one section in several spellings."""
+    tidy = _one_line(name.replace("_", " ")).strip("# ").upper()
+    return next((section for section in playbook.sections if section.upper() == tidy), tidy)
 
 
 def _one_line(text: str) -> str:
