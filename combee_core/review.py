@@ -1,15 +1,17 @@
 """Deciding over a new prompt version: the changes it makes, a decision for each, and the version that results."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from combee_core.diff import PlaybookDiff, compare
 from combee_core.errors import CombeeError
+from combee_core.evidence import Evidence, Removal, evidence, removals
 from combee_core.playbook import Bullet, Playbook
-from combee_core.store.database import Database, Row
-from combee_core.store.versions import Version, Versions
+from combee_core.store.database import Database, Row, append
+from combee_core.store.versions import Sources, Version, Versions
 
 Choice = Literal["accept", "reject", "edit"]
 
@@ -28,25 +30,43 @@ class Decision:
 
 def changed_bullets(diff: PlaybookDiff) -> list[str]:
     """Ids of the changes that need a decision: added, removed and changed bullets, each named by one id."""
-    return [bullet.id for bullet in (*diff.added, *diff.removed)] + [change.after.id for change in diff.changed]
+    return [bullet.id for bullet in (*diff.added, *diff.removed)] + [change.id for change in diff.changed]
 
 
 def reviewed(before: Playbook, after: Playbook, decisions: Mapping[str, Decision]) -> Playbook:
-    """The new playbook with rejected changes undone and edits put in; changes without a decision stand as they are."""
+    """The new playbook with rejected changes undone and edits put in; changes without a decision stand as they are.
+
+    An edited removal keeps the bullet with its new text. As soon as a bullet comes back, bullets stand in the order of
+    the old playbook with the added ones after them, as when operations are applied; otherwise in the new one's order.
+    """
     diff = compare(before, after)
-    old = {change.after.id: change.before for change in diff.changed}
+    old = {change.id: change.before for change in diff.changed}
     added = {bullet.id for bullet in diff.added}
-    kept: list[Bullet] = []
+    stays: dict[str, Bullet] = {}
+    back: dict[str, Bullet] = {}
     for bullet in after.bullets:
         decision = decisions.get(bullet.id)
-        if decision is None or decision.choice == "accept":
-            kept.append(bullet)
-        elif decision.choice == "edit":
-            kept.append(bullet.model_copy(update={"content": decision.content or bullet.content}))
+        if decision is None or decision.choice != "reject":
+            stays[bullet.id] = _edited(bullet, decision)
+        elif bullet.id in old:
+            back[old[bullet.id].id] = old[bullet.id]
         elif bullet.id not in added:
-            kept.append(old.get(bullet.id, bullet))
-    restored = [b for b in diff.removed if b.id in decisions and decisions[b.id].choice == "reject"]
-    return Playbook(bullets=tuple(kept + restored))
+            stays[bullet.id] = bullet
+    for bullet in diff.removed:
+        decision = decisions.get(bullet.id)
+        if decision is not None and decision.choice != "accept":
+            back[bullet.id] = _edited(bullet, decision)
+    if not back:
+        return Playbook(bullets=tuple(stays.values()))
+    new_id = {change.before.id: change.id for change in diff.changed}
+    known = [back.get(bullet.id) or stays.pop(new_id.get(bullet.id, bullet.id), None) for bullet in before.bullets]
+    return Playbook(bullets=(*filter(None, known), *stays.values()))
+
+
+def _edited(bullet: Bullet, decision: Decision | None) -> Bullet:
+    if decision is None or decision.choice != "edit" or not decision.content:
+        return bullet
+    return bullet.model_copy(update={"content": decision.content})
 
 
 class Review:
@@ -55,52 +75,7 @@ class Review:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._versions = Versions(database)
-
-    def decide(
-        self, version: Version, bullet: str, choice: Choice, reviewer: str, content: str | None = None, note: str = ""
-    ) -> None:
-        """Record one decision; a later one on the same bullet takes its place, the earlier stays on record."""
-        if version.status == "approved":
-            raise CombeeError(f"{version.name} is approved already: its changes cannot be decided again.")
-        if choice == "edit" and not (content or "").strip():
-            raise CombeeError(f"The edit of {bullet} is empty: write the bullet's text, or reject the change.")
-        with self._database.write() as cursor:
-            cursor.execute(
-                "insert into decisions (prompt, version, bullet, decision, content, reviewer, note) "
-                "values (?, ?, ?, ?, ?, ?, ?)",
-                [version.prompt, version.version, bullet, choice, content, reviewer, note],
-            )
-
-    def decisions(self, version: Version) -> dict[str, Decision]:
-        """The decision in force for each bullet."""
-        rows = self._database.rows(
-            "select bullet, decision as choice, content, reviewer, note, at from decisions "
-            "where prompt = ? and version = ? order by at, rowid",
-            [version.prompt, version.version],
-        )
-        return {row["bullet"]: Decision(**row) for row in rows}
-
-    def approve(self, version: Version, by: str, note: str) -> Version:
-        """Approve a version, and return what is approved.
-
-        Where changes were rejected or edited, that is a new version made of this one: no version is ever overwritten.
-        """
-        if not by.strip():
-            raise CombeeError("An approval needs the name of who approves: give --by, or fill in your name.")
-        if version.status == "approved":
-            raise CombeeError(f"{version.name} was approved already, by {version.approved_by}.")
-        chosen = self._chosen(version)
-        if chosen == version.playbook:
-            number = version.version
-        else:
-            kept = {bullet.id for bullet in chosen.bullets}
-            sources = {bullet: entries for bullet, entries in self._all_sources(version).items() if bullet in kept}
-            with self._database.write() as cursor:
-                number = self._versions.add(
-                    cursor, version.prompt, version.version, chosen, sources, version.next_number, version.run
-                )
-        self._versions.approve(version.prompt, number, by.strip(), note)
-        return self._versions.get(version.prompt, number)
+        self._approving = threading.Lock()
 
     def before(self, version: Version) -> Version | None:
         """The version that a version's changes are reviewed against: the one that its run started from, if any."""
@@ -110,11 +85,119 @@ class Review:
         base = run["base_version"] if run else None
         return self._versions.get(version.prompt, base) if base else None
 
-    def _chosen(self, version: Version) -> Playbook:
-        base = self.before(version)
-        return reviewed(base.playbook if base else Playbook(), version.playbook, self.decisions(version))
+    def changes(self, version: Version) -> PlaybookDiff:
+        """What a version changes, and so what has to be decided."""
+        return compare(_playbook(self.before(version)), version.playbook)
 
-    def _all_sources(self, version: Version) -> dict[str, list[dict[str, Any]]]:
-        """Sources of the version's bullets, and of those that a rejected removal brings back."""
-        base = self.before(version)
-        return (base.sources if base else {}) | version.sources
+    def decide(
+        self, version: Version, bullet: str, choice: Choice, reviewer: str, content: str | None = None, note: str = ""
+    ) -> None:
+        """Record one decision; a later one on the same bullet takes its place, the earlier stays on record."""
+        self._must_be_open(version)
+        if bullet not in changed_bullets(self.changes(version)):
+            raise CombeeError(f"{version.name} does not change {bullet}: there is nothing to decide about it.")
+        text = (content or "").strip() if choice == "edit" else None
+        if text == "":
+            raise CombeeError(f"The edit of {bullet} is empty: write the bullet's text, or reject the change.")
+        with self._database.write() as cursor:
+            append(cursor, "decisions", [_decision_row(version, bullet, choice, text, reviewer, note)])
+
+    def accept_rest(self, version: Version, reviewer: str) -> int:
+        """Accept every change that has no decision yet, and return how many; decided ones stay as they are."""
+        self._must_be_open(version)
+        changes = changed_bullets(self.changes(version))
+        with self._database.write() as cursor:
+            rows = cursor.execute(
+                "select distinct bullet from decisions where prompt = ? and version = ?", [version.prompt, version.version]
+            ).fetchall()
+            decided = {row[0] for row in rows}
+            rest = [bullet for bullet in changes if bullet not in decided]
+            append(cursor, "decisions", [_decision_row(version, bullet, "accept", None, reviewer, "") for bullet in rest])
+        return len(rest)
+
+    def decisions(self, version: Version) -> dict[str, Decision]:
+        """The decision in force for each bullet."""
+        rows = self._database.rows(
+            "select bullet, decision as choice, content, reviewer, note, decided_at as \"at\" from decisions "
+            "where prompt = ? and version = ? order by decided_at, rowid",
+            [version.prompt, version.version],
+        )
+        return {row["bullet"]: Decision(**row) for row in rows}
+
+    def approve(self, version: Version, by: str, note: str) -> Version:
+        """Approve a version, and return what is approved.
+
+        Where changes were rejected or edited, that is a new version made of this one: no version is ever overwritten.
+        Raises CombeeError without a name, for a version that is approved already, and where every change is rejected.
+        """
+        if not by.strip():
+            raise CombeeError("An approval needs the name of who approves: give --by, or fill in your name.")
+        with self._approving:
+            self._must_be_open(version)
+            number = self._chosen_version(version)
+            self._versions.approve(version.prompt, number, by.strip(), note.strip())
+        return self._versions.get(version.prompt, number)
+
+    def evidence(self, version: Version, bullets: Sequence[str]) -> dict[str, list[Evidence]]:
+        """The lessons and traces that bullets of a version come from."""
+        return evidence(self._database, {bullet: version.sources.get(bullet, []) for bullet in bullets})
+
+    def removals(self, version: Version) -> dict[str, Removal]:
+        """How bullets were removed by the run that made a version, up to that version, and for which lessons."""
+        return removals(self._database, version)
+
+    def _must_be_open(self, version: Version) -> None:
+        stored = self._versions.get(version.prompt, version.version)
+        if stored.status == "approved":
+            raise CombeeError(f"{version.name} was approved already, by {stored.approved_by}: it cannot change any more.")
+
+    def _chosen_version(self, version: Version) -> int:
+        """Number of the version that holds what was decided: the reviewed one itself, or a new one made of it."""
+        base, decisions = self.before(version), self.decisions(version)
+        chosen = reviewed(_playbook(base), version.playbook, decisions)
+        if chosen == version.playbook:
+            return version.version
+        if _texts(chosen) == _texts(_playbook(base)):
+            stays = f"{base.name} stays as it is" if base else "the prompt would be empty"
+            raise CombeeError(f"Every change of {version.name} is rejected, so there is nothing to approve: {stays}.")
+        sources = _chosen_sources(chosen, version, base, decisions)
+        with self._database.write() as cursor:
+            return self._versions.add(
+                cursor, version.prompt, version.version, chosen, sources, version.next_number, version.run
+            )
+
+
+def _playbook(version: Version | None) -> Playbook:
+    return version.playbook if version else Playbook()
+
+
+def _texts(playbook: Playbook) -> set[tuple[str, str]]:
+    return {(bullet.section, bullet.content) for bullet in playbook.bullets}
+
+
+def _chosen_sources(
+    chosen: Playbook, version: Version, base: Version | None, decisions: Mapping[str, Decision]
+) -> Sources:
+    """Sources of each bullet of what was chosen; one that came back has those of its old text."""
+    sources: Sources = {}
+    for bullet in chosen.bullets:
+        decision = decisions.get(bullet.id)
+        came_back = version.playbook.get(bullet.id) is None or (decision is not None and decision.choice == "reject")
+        origin = (base.sources if base else {}) if came_back else version.sources
+        if bullet.id in origin:
+            sources[bullet.id] = origin[bullet.id]
+    return sources
+
+
+def _decision_row(
+    version: Version, bullet: str, choice: Choice, content: str | None, reviewer: str, note: str
+) -> Row:
+    return {
+        "prompt": version.prompt,
+        "version": version.version,
+        "bullet": bullet,
+        "decision": choice,
+        "content": content,
+        "reviewer": reviewer,
+        "note": note,
+    }

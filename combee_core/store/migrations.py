@@ -130,7 +130,7 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
             content varchar,
             reviewer varchar not null,
             note varchar not null,
-            at timestamptz not null default now()
+            decided_at timestamptz not null default now()
         )
         """,
         "create table settings (name varchar primary key, value varchar not null)",

@@ -40,6 +40,10 @@ class Version:
         """How a version is always written: `NAME@N`."""
         return f"{self.prompt}@{self.version}"
 
+    def support(self, bullet: str) -> int:
+        """Number of distinct traces behind a bullet."""
+        return len({entry["trace"] for entry in self.sources.get(bullet, ())})
+
 
 class Versions:
     """The table versions."""

@@ -1,0 +1,278 @@
+"""Whole runs through the background host, with a scripted learner in place of a model."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from combee_core.engine.host import Host
+from combee_core.engine.report import merge_tree, run_summary
+from combee_core.engine.run import batches
+from combee_core.engine.settings import RunSettings
+from combee_core.errors import CombeeError
+from combee_core.lesson import Reflection
+from combee_core.llm.base import CallFailed
+from combee_core.playbook import Operation, render
+from combee_core.store.database import Database
+from combee_core.store.runs import Runs
+from combee_core.store.traces import ImportCounts, TraceFilter, Traces
+from combee_core.store.versions import Version, Versions
+from tests.engine.scripted import Scripted, add_each, make_trace, one_lesson, opened
+
+
+class Bench:
+    """A database with `n` traces and a host; `learn` runs to the end and returns the version."""
+
+    def __init__(self, path: Path, n: int) -> None:
+        self.database = Database(path)
+        traces = Traces(self.database)
+        traces.add(traces.begin_import("made", "openai-chat", ""), [make_trace(i) for i in range(n)], [], ImportCounts())
+        self.ids = traces.ids(TraceFilter())
+        self.runs = Runs(self.database)
+        self.host = Host(self.database)
+
+    def begin(self, learner: Scripted, **chosen: object) -> str:
+        run_settings = RunSettings(prompt="p", **chosen)
+        run = self.runs.create("p", run_settings.model_dump(mode="json"), self.ids, None)
+        self.host.start(run, opened(learner))
+        return run
+
+    def finish(self, run: str) -> dict[str, object]:
+        assert self.host.wait(run, 60)
+        return run_summary(self.database, run)
+
+    def learn(self, learner: Scripted, **chosen: object) -> tuple[str, Version]:
+        run = self.begin(learner, **chosen)
+        summary = self.finish(run)
+        assert summary["state"] == "done", summary["error"]
+        return run, Versions(self.database).get("p", int(str(summary["version"]).split("@")[1]))
+
+    def close(self) -> None:
+        self.host.close()
+        self.database.close()
+
+
+@pytest.fixture
+def bench(tmp_path: Path):
+    made: list[Bench] = []
+
+    def make(n: int) -> Bench:
+        made.append(Bench(tmp_path / f"{len(made)}.duckdb", n))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_every_lesson_reaches_the_playbook_with_its_trace_as_source(bench):
+    place = bench(10)
+    _, version = place.learn(Scripted(), batch=10)
+    assert {bullet.content for bullet in version.playbook.bullets} == {make_trace(i).feedback for i in range(10)}
+    for bullet in version.playbook.bullets:
+        (entry,) = version.sources[bullet.id]
+        assert Traces(place.database).get(entry["trace"]).feedback == bullet.content
+        assert entry["node"] == "i1.final"
+        assert len(entry["via"]) == 2, "both copies went through a group of their own"
+
+
+def test_the_playbook_is_the_same_bytes_for_any_parallelism(bench):
+    place = bench(40)
+    texts = {
+        render(place.learn(Scripted(), batch=16, parallel=parallel, seed=3)[1].playbook) for parallel in (1, 7, 64)
+    }
+    assert len(texts) == 1
+
+
+def test_another_seed_gives_another_order(bench):
+    place = bench(40)
+    assert render(place.learn(Scripted(), seed=1)[1].playbook) != render(place.learn(Scripted(), seed=2)[1].playbook)
+
+
+def test_no_more_calls_are_in_flight_than_parallel(bench):
+    learner = Scripted()
+    bench(30).learn(learner, batch=30, parallel=5)
+    assert learner.most_at_once == 5
+
+
+def test_a_batch_becomes_n_reflections_k_merges_and_one_final_merge(bench):
+    place = bench(17)
+    run, _ = place.learn(Scripted(), batch=16)
+    first, second = merge_tree(place.database, run)["iterations"]
+    kinds = [node["kind"] for node in first["nodes"]]
+    assert (kinds.count("reflection"), kinds.count("merge"), kinds.count("final")) == (16, 4, 1)
+    assert [node["kind"] for node in second["nodes"]] == ["reflection", "final"]
+    known = {node["id"] for node in first["nodes"]}
+    assert all(set(node["inputs"]) <= known for node in first["nodes"])
+
+
+def test_a_lesson_that_no_operation_cites_is_counted_and_listed(bench):
+    lost = make_trace(3).feedback
+    place = bench(9)
+    run, version = place.learn(Scripted(merge=lambda items: add_each([i for i in items if i.text != lost])), batch=9)
+    assert lost not in {bullet.content for bullet in version.playbook.bullets}
+    assert run_summary(place.database, run)["dropped_lessons"] == 1
+    nodes = merge_tree(place.database, run)["iterations"][0]["nodes"]
+    assert {item["text"] for node in nodes for item in node["dropped"]} == {lost}
+
+
+def test_invented_sources_are_not_believed(bench):
+    place = bench(4)
+
+    def invent(items):
+        return tuple(op.model_copy(update={"sources": (*op.sources, "r99-1")}) for op in add_each(items))
+
+    _, version = place.learn(Scripted(merge=invent), batch=4)
+    assert all(entry["trace"] in place.ids for entries in version.sources.values() for entry in entries)
+
+
+def test_a_failed_reflection_is_left_out_and_reported(bench):
+    bad = make_trace(2)
+
+    def reflect(trace):
+        if trace.id == bad.id:
+            raise CallFailed("not_json", "The answer was no JSON.")
+        return one_lesson(trace)
+
+    place = bench(6)
+    run, version = place.learn(Scripted(reflect=reflect), batch=6)
+    assert len(version.playbook) == 5
+    failed = [n for n in merge_tree(place.database, run)["iterations"][0]["nodes"] if n["state"] == "failed"]
+    assert [(node["traces"], node["error"]) for node in failed] == [([bad.id], "The answer was no JSON.")]
+
+
+def test_a_run_whose_every_reflection_fails_ends_as_failed_with_the_reason(bench):
+    def reflect(trace):
+        raise CallFailed("connection", "No answer from the endpoint.")
+
+    place = bench(6)
+    summary = place.finish(place.begin(Scripted(reflect=reflect)))
+    assert summary["state"] == "failed"
+    assert "No answer from the endpoint." in summary["error"]
+    assert summary["version"] is None
+
+
+def test_a_group_merge_that_fails_for_good_passes_its_items_up(bench):
+    def merge(items):
+        if items[0].id.startswith("r"):
+            raise CallFailed("not_json", "The answer was no JSON.")
+        return add_each(items)
+
+    place = bench(9)
+    run, version = place.learn(Scripted(merge=merge), batch=9)
+    assert len(version.playbook) == 9
+    states = {n["kind"]: n["state"] for n in merge_tree(place.database, run)["iterations"][0]["nodes"]}
+    assert states == {"reflection": "done", "merge": "carried", "final": "done"}
+
+
+def test_a_failed_final_merge_fails_the_run_and_resume_repeats_only_it(bench):
+    endpoint_is_down = threading.Event()
+    endpoint_is_down.set()
+
+    def merge(items):
+        if items[0].id.startswith("m") and endpoint_is_down.is_set():
+            raise CallFailed("connection", "No answer from the endpoint.")
+        return add_each(items)
+
+    place = bench(9)
+    learner = Scripted(merge=merge)
+    run = place.begin(learner, batch=9)
+    assert place.finish(run)["state"] == "failed"
+    endpoint_is_down.clear()
+    place.host.start(run, opened(learner))
+    assert place.finish(run)["state"] == "done"
+    assert set(learner.reflected.values()) == {1}
+    assert len(learner.merged) == 3 + 2
+
+
+def test_a_cancelled_run_keeps_what_has_finished_and_resumes_to_the_same_playbook(bench):
+    place = bench(25)
+    _, expected = place.learn(Scripted(), batch=25, parallel=4)
+    held = threading.Event()
+
+    def gate(what):
+        if learner.reflected.total() > 12:
+            held.set()
+            return asyncio.get_running_loop().create_future()
+        return None
+
+    learner = Scripted(gate=gate)
+    run = place.begin(learner, batch=25, parallel=4)
+    assert held.wait(30)
+    place.host.stop_run(run, "cancelled")
+    assert place.finish(run)["state"] == "cancelled"
+    finished = {node["trace"] for node in place.runs.nodes(run) if node["state"] == "done"}
+    again = Scripted()
+    place.host.start(run, opened(again))
+    summary = place.finish(run)
+    assert summary["state"] == "done"
+    assert finished and not finished & set(again.reflected), "a finished call was made again"
+    version = Versions(place.database).get("p", int(summary["version"].split("@")[1]))
+    assert render(version.playbook) == render(expected.playbook)
+
+
+def test_a_live_run_cannot_be_started_twice(bench):
+    entered, place = threading.Event(), bench(3)
+
+    def gate(what):
+        entered.set()
+        return asyncio.get_running_loop().create_future()
+
+    run = place.begin(Scripted(gate=gate))
+    assert entered.wait(30)
+    with pytest.raises(CombeeError, match="running already"):
+        place.host.start(run, opened(Scripted()))
+    place.host.stop_run(run, "cancelled")
+    place.finish(run)
+
+
+def test_merges_go_before_reflections_that_wait(bench):
+    order: list[str] = []
+    place = bench(16)
+    learner = Scripted(gate=lambda what: order.append("t" if what.startswith("t-") else what))
+    place.learn(learner, batch=16, parallel=1, copies=1)
+    assert order.index("merge") < len(order) - 6, "a merge waited until every reflection was done"
+
+
+def test_updates_keep_the_sources_a_bullet_had(bench):
+    place = bench(2)
+
+    def merge(items):
+        kind = "ADD" if not place.runs.all()[0]["version"] else "UPDATE"
+        bullets = () if kind == "ADD" else ("rules-00001",)
+        sources = tuple(item.id for item in items)
+        return (Operation(kind=kind, section="RULES", content=f"{kind} text", bullets=bullets, sources=sources),)
+
+    _, version = place.learn(Scripted(merge=merge), batch=1)
+    assert [bullet.content for bullet in version.playbook.bullets] == ["UPDATE text"]
+    assert {entry["trace"] for entry in version.sources["rules-00001"]} == set(place.ids)
+
+
+def test_a_trace_without_lessons_costs_no_merge_call(bench):
+    learner = Scripted(reflect=lambda trace: Reflection())
+    _, version = bench(9).learn(learner, batch=9)
+    assert learner.merged == []
+    assert len(version.playbook) == 0
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    ids=st.sets(st.text("abcdef0123456789", min_size=4, max_size=8), min_size=1, max_size=60),
+    batch=st.integers(1, 70),
+    epochs=st.integers(1, 3),
+    seed=st.integers(-5, 5),
+    order=st.randoms(use_true_random=False),
+)
+def test_every_epoch_deals_every_trace_once_whatever_order_they_came_in(ids, batch, epochs, seed, order):
+    run_settings = RunSettings(prompt="p", batch=batch, epochs=epochs, seed=seed)
+    dealt = batches(sorted(ids), run_settings)
+    shuffled = list(ids)
+    order.shuffle(shuffled)
+    assert batches(shuffled, run_settings) == dealt
+    for epoch in range(1, epochs + 1):
+        of_epoch = [trace for one in dealt if one.epoch == epoch for trace in one.trace_ids]
+        assert sorted(of_epoch) == sorted(ids)
+    assert all(len(one.trace_ids) <= batch for one in dealt)
