@@ -108,17 +108,20 @@ class Review:
         changes = changed_bullets(self.changes(version))
         with self._database.write() as cursor:
             rows = cursor.execute(
-                "select distinct bullet from decisions where prompt = ? and version = ?", [version.prompt, version.version]
+                "select distinct bullet from decisions where prompt = ? and version = ?",
+                [version.prompt, version.version],
             ).fetchall()
             decided = {row[0] for row in rows}
             rest = [bullet for bullet in changes if bullet not in decided]
-            append(cursor, "decisions", [_decision_row(version, bullet, "accept", None, reviewer, "") for bullet in rest])
+            append(
+                cursor, "decisions", [_decision_row(version, bullet, "accept", None, reviewer, "") for bullet in rest]
+            )
         return len(rest)
 
     def decisions(self, version: Version) -> dict[str, Decision]:
         """The decision in force for each bullet."""
         rows = self._database.rows(
-            "select bullet, decision as choice, content, reviewer, note, decided_at as \"at\" from decisions "
+            'select bullet, decision as choice, content, reviewer, note, decided_at as "at" from decisions '
             "where prompt = ? and version = ? order by decided_at, rowid",
             [version.prompt, version.version],
         )
@@ -149,7 +152,9 @@ class Review:
     def _must_be_open(self, version: Version) -> None:
         stored = self._versions.get(version.prompt, version.version)
         if stored.status == "approved":
-            raise CombeeError(f"{version.name} was approved already, by {stored.approved_by}: it cannot change any more.")
+            raise CombeeError(
+                f"{version.name} was approved already, by {stored.approved_by}: it cannot change any more."
+            )
 
     def _chosen_version(self, version: Version) -> int:
         """Number of the version that holds what was decided: the reviewed one itself, or a new one made of it."""
@@ -189,9 +194,7 @@ def _chosen_sources(
     return sources
 
 
-def _decision_row(
-    version: Version, bullet: str, choice: Choice, content: str | None, reviewer: str, note: str
-) -> Row:
+def _decision_row(version: Version, bullet: str, choice: Choice, content: str | None, reviewer: str, note: str) -> Row:
     return {
         "prompt": version.prompt,
         "version": version.version,

@@ -3,6 +3,7 @@
 Markdown and ACE text hold the playbook alone, so that equal playbooks give equal bytes; JSON adds version and sources.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import orjson
 
 from combee_core.playbook import Bullet, render
 from combee_core.store.versions import Version
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def export(version: Version, format: str) -> str:
@@ -26,7 +29,9 @@ def _markdown(version: Version) -> str:
 
 
 def _markdown_bullet(bullet: Bullet) -> str:
-    return "- " + "\n  ".join(bullet.content.split("\n"))
+    """A list item; further lines are indented, so that they stay part of it."""
+    first, *further = _LINE_END.split(bullet.content)
+    return "\n".join([f"- {first}", *(f"  {line}" if line else "" for line in further)])
 
 
 def _ace(version: Version) -> str:
@@ -37,7 +42,9 @@ def _json(version: Version) -> str:
     sections = [
         {
             "section": section,
-            "bullets": [_json_bullet(bullet, version) for bullet in version.playbook.bullets if bullet.section == section],
+            "bullets": [
+                _json_bullet(bullet, version) for bullet in version.playbook.bullets if bullet.section == section
+            ],
         }
         for section in version.playbook.sections
     ]
@@ -53,14 +60,13 @@ def _json(version: Version) -> str:
 
 
 def _json_bullet(bullet: Bullet, version: Version) -> dict[str, Any]:
-    entries = version.sources.get(bullet.id, [])
     return {
         "id": bullet.id,
         "content": bullet.content,
         "helpful": bullet.helpful,
         "harmful": bullet.harmful,
-        "support": len({entry["trace"] for entry in entries}),
-        "sources": [_json_source(entry, version.run) for entry in entries],
+        "support": version.support(bullet.id),
+        "sources": [_json_source(entry, version.run) for entry in version.sources.get(bullet.id, ())],
     }
 
 
