@@ -78,6 +78,7 @@ class Iteration:
         self._outputs: dict[str, Mapping[str, Any]] = {}
         self._trace_of: dict[str, str] = {}
         self._applied = Applied(playbook=playbook, next_number=next_number)
+        self._left_out_so_far = sum(row["state"] == "failed" for row in kept.values())
 
     async def run(self) -> Finished:
         """Work through the tree. Raises RunStopped when the endpoint is out of reach or every reflection failed."""
@@ -123,9 +124,9 @@ class Iteration:
 
     def _left_out(self, failure: CallFailed) -> tuple[str, dict[str, Any]]:
         """A reflection that fails for good is reported and left out, unless none has worked so far."""
-        progress = self._workshop.progress
-        failed = progress.failed["reflection"] + 1
-        hopeless = progress.done["reflection"] == 0 and failed >= min(len(self._trace_ids), 2 * self._workshop.limiter.limit)
+        self._left_out_so_far += 1
+        tried_enough = min(len(self._trace_ids), 2 * self._workshop.limiter.limit)
+        hopeless = self._workshop.progress.done["reflection"] == 0 and self._left_out_so_far >= tried_enough
         if failure.kind == "auth" or hopeless:
             raise RunStopped(f"No reflection has worked. {failure}") from failure
         return "failed", tree.reflection_output(0, Reflection())

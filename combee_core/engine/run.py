@@ -116,13 +116,19 @@ class Run:
         return self._store(batch, state, finished, time.perf_counter() - started)
 
     def _kept(self, iteration: int) -> dict[str, Row]:
-        """Nodes that need no new call. A run that had failed gets another try at what failed in it."""
-        states = {"done", "carried"} if self._row["state"] == "failed" else {"done", "carried", "failed"}
-        return {
-            row["id"]: row
-            for row in self._runs.nodes(self._run, iteration)
-            if row["state"] in states and row["output"]
+        """Nodes that need no new call.
+
+        A run that had failed gets another try at its failed reflections, but for those that a finished merge has
+        gone on without.
+        """
+        rows = [row for row in self._runs.nodes(self._run, iteration) if row["output"]]
+        settled = {name for row in rows if row["kind"] != "reflection" for name in row["inputs"]}
+        try_again = {
+            row["id"]
+            for row in rows
+            if row["state"] == "failed" and self._row["state"] == "failed" and row["id"] not in settled
         }
+        return {row["id"]: row for row in rows if row["id"] not in try_again}
 
     def _store(self, batch: Batch, state: State, finished: Finished, seconds: float) -> State:
         """One transaction: the new version and the iteration that made it."""

@@ -229,12 +229,25 @@ def test_a_live_run_cannot_be_started_twice(bench):
     place.finish(run)
 
 
-def test_merges_go_before_reflections_that_wait(bench):
-    order: list[str] = []
+def test_a_group_merges_as_soon_as_its_own_reflections_are_there(bench):
     place = bench(16)
-    learner = Scripted(gate=lambda what: order.append("t" if what.startswith("t-") else what))
-    place.learn(learner, batch=16, parallel=1, copies=1)
-    assert order.index("merge") < len(order) - 6, "a merge waited until every reflection was done"
+    released = threading.Event()
+    loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+
+    def gate(what):
+        if what == "merge" and not released.is_set():
+            released.set()
+            loop, held = loops[0]
+            loop.call_soon(held.set_result, None)
+        if what.startswith("t-") and not loops:
+            loop = asyncio.get_running_loop()
+            loops.append((loop, loop.create_future()))
+            return loops[0][1]
+        return None
+
+    # The one reflection that is held back is let go by the first merge: with a barrier the run would never end.
+    place.learn(Scripted(gate=gate), batch=16, parallel=16, copies=1)
+    assert released.is_set()
 
 
 def test_updates_keep_the_sources_a_bullet_had(bench):

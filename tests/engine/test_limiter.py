@@ -1,0 +1,57 @@
+"""The concurrency limit: never passed, merges first, no place lost."""
+
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from combee_core.engine.limiter import MERGE_FIRST, REFLECTION_AFTER, Limiter
+
+
+def test_merges_are_let_in_before_reflections_that_waited_longer():
+    async def scene() -> list[str]:
+        limiter, order = Limiter(1), []
+
+        async def call(name: str, priority: int) -> None:
+            async with limiter.slot(priority):
+                order.append(name)
+                await asyncio.sleep(0)
+
+        async with asyncio.TaskGroup() as tasks:
+            for name, priority in (
+                ("first", REFLECTION_AFTER),
+                ("reflection 1", REFLECTION_AFTER),
+                ("reflection 2", REFLECTION_AFTER),
+                ("merge", MERGE_FIRST),
+            ):
+                tasks.create_task(call(name, priority))
+        return order
+
+    assert asyncio.run(scene()) == ["first", "merge", "reflection 1", "reflection 2"]
+
+
+@given(limit=st.integers(1, 6), calls=st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=40), data=st.data())
+def test_the_limit_holds_and_every_place_comes_back_even_when_calls_are_cancelled(limit, calls, data):
+    cancelled = data.draw(st.sets(st.integers(0, max(0, len(calls) - 1))))
+
+    async def scene() -> tuple[int, int]:
+        limiter, most = Limiter(limit), 0
+
+        async def call(turns: int, merge: bool) -> None:
+            nonlocal most
+            async with limiter.slot(MERGE_FIRST if merge else REFLECTION_AFTER):
+                most = max(most, limiter.in_flight)
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+
+        tasks = [asyncio.create_task(call(turns, merge)) for turns, merge in calls]
+        for number, task in enumerate(tasks):
+            if number in cancelled:
+                await asyncio.sleep(0)
+                task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return most, limiter.in_flight
+
+    most, left = asyncio.run(scene())
+    assert most <= limit
+    assert left == 0
