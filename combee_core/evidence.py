@@ -41,7 +41,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Removal:
-    """How a bullet went: merged into the bullet `into`, or deleted (`into` None), by the final merge `node` of `run`."""
+    """How a bullet went: merged into the bullet `into` or deleted (`into` None), by the final merge `node` of `run`."""
 
     into: str | None
     run: str
