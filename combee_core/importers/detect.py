@@ -1,0 +1,69 @@
+"""Which format a record has. It tries the registered formats in order and looks at content only."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from combee_core.importers.base import Importer, Record
+from combee_core.importers.json_text import parse_embedded
+
+_LOOK = 20
+
+Match = tuple[Importer, str]
+
+
+class Detector:
+    """Finds the importer of a record; with one importer only, that one takes every record (a format was asked for)."""
+
+    def __init__(self, importers: Sequence[Importer], forced: bool = False) -> None:
+        self._importers = importers
+        self._forced = forced
+        self._last: tuple[tuple[str, ...], Importer] | None = None
+
+    def match(self, value: object) -> Match | None:
+        """The importer and why. Rows with the same fields as the row before are tried with its importer first."""
+        if not isinstance(value, dict | list):
+            return None
+        fields = tuple(value) if isinstance(value, dict) else ()
+        if self._last and fields and self._last[0] == fields and (reason := self._last[1].recognise(value)):
+            return self._last[1], reason
+        for importer in self._importers:
+            if reason := importer.recognise(value):
+                self._last = fields, importer
+                return importer, reason
+        return (self._importers[0], "the format was asked for") if self._forced and isinstance(value, dict) else None
+
+    def split(self, record: Record) -> Iterator[tuple[Record, Match | None]]:
+        """The record with its importer, or the records inside it: a list's items, or those of a list in a wrapper."""
+        value = parse_embedded(record.value) if isinstance(record.value, str) else record.value
+        if value is not record.value:
+            record = Record(value, record.line, record.index, record.raw)
+        if isinstance(value, list) and self._any_recognised(value):
+            yield from self._items(record, value)
+        elif (match := self.match(value)) is not None:
+            yield record, match
+        elif isinstance(value, list):
+            yield from self._items(record, value)
+        elif isinstance(value, dict) and (inner := self._wrapped(value)) is not None:
+            yield from self._items(record, inner)
+        else:
+            yield record, None
+
+    def _items(self, record: Record, items: Iterable[object]) -> Iterator[tuple[Record, Match | None]]:
+        for index, item in enumerate(items):
+            value = parse_embedded(item) if isinstance(item, str) else item
+            yield Record(value, record.line, index), self.match(value)
+
+    def _wrapped(self, value: dict[str, object]) -> Iterable[object] | None:
+        """The list in a wrapper such as {"data": […]}, or the objects of one that is keyed by id."""
+        for inner in value.values():
+            if isinstance(inner, list) and self._any_recognised(inner):
+                return inner
+        keyed = [inner for inner in value.values() if isinstance(inner, dict)]
+        return keyed if len(keyed) == len(value) and self._any_recognised(keyed) else None
+
+    def _any_recognised(self, items: Sequence[object]) -> bool:
+        return any(
+            importer.recognise(item) is not None
+            for item in items[:_LOOK]
+            if isinstance(item, dict | list)
+            for importer in self._importers
+        )

@@ -1,0 +1,117 @@
+"""Text to records: JSON Lines, one JSON document, values one after the other.
+
+It decides by what the text is, never by a file's name, and it reads JSON Lines line by line, so that memory stays flat.
+It knows no trace format.
+"""
+
+import io
+from collections.abc import Iterator
+from itertools import chain
+
+from combee_core.importers.base import Record
+from combee_core.importers.blob import from_chunks
+from combee_core.importers.json_text import TextError, decode, excerpt_of, parse
+from combee_core.importers.salvage import BadText, salvage
+
+LARGEST_DOCUMENT = 1 << 29
+_SURELY_WHOLE = 1 << 26
+_CLOSING = (b"}", b"]")
+
+
+def records_of(reader: io.BufferedReader) -> Iterator[Record | BadText]:
+    """The values that a UTF-8 text holds, as they come, and notes on what is no value."""
+    lines = _Lines(reader)
+    first = lines.next()
+    if first is None:
+        return
+    if not _is_record(first):
+        yield from _from_document(first, lines, reader)
+    elif (second := lines.next()) is None:
+        yield Record(parse(first), index=0, raw=first[:4096])
+    else:
+        yield Record(parse(first), line=lines.previous, raw=first)
+        yield from _from_lines(lines, second)
+
+
+class _Lines:
+    """Lines of a stream that are not blank; `number` (from 1) is that of the last one given, `previous` the one before."""
+
+    def __init__(self, reader: io.BufferedReader, number: int = 0) -> None:
+        self._reader = reader
+        self.number = self.previous = number
+
+    def next(self) -> bytes | None:
+        """The next line that is not blank, None at the end."""
+        self.previous, number = self.number, self.number
+        while line := self._reader.readline(LARGEST_DOCUMENT):
+            number += 1
+            if not line.isspace():
+                self.number = number
+                return line
+        return None
+
+    def block(self, opening: bytes) -> tuple[bytes, bytes | None]:
+        """A pretty-printed value up to the line that closes it, and the line after it."""
+        parts, size = [opening], 0
+        while (line := self.next()) is not None and size < LARGEST_DOCUMENT and not line.startswith(b"{"):
+            parts.append(line)
+            size += len(line)
+            if line.startswith(_CLOSING):
+                line = self.next()
+                break
+        return b"".join(parts), line
+
+
+def _is_record(line: bytes) -> bool:
+    """Whether a line is a value by itself; a number or a word may be anything, so it is none."""
+    try:
+        return isinstance(parse(line), dict | list | str)
+    except TextError:
+        return False
+
+
+def _from_lines(lines: _Lines, line: bytes | None) -> Iterator[Record | BadText]:
+    while line is not None:
+        number = lines.number
+        if line.strip() in (b"{", b"["):
+            line, following = lines.block(line)
+        else:
+            following = lines.next()
+        try:
+            yield Record(parse(line), line=number, raw=line)
+        except TextError:
+            yield from salvage(decode(line), number, is_end=following is None)
+        line = following
+
+
+def _from_document(first: bytes, lines: _Lines, reader: io.BufferedReader) -> Iterator[Record | BadText]:
+    """A text whose first line is no value by itself: one large value most often, broken JSON Lines else."""
+    data = first + reader.read(_SURELY_WHOLE)
+    if len(data) - len(first) == _SURELY_WHOLE:
+        if _has_lines(data):
+            rest = from_chunks(chain([data], iter(lambda: reader.read(1 << 20), b"")))
+            again = _Lines(rest, lines.number - 1)
+            yield from _from_lines(again, again.next())
+            return
+        data += reader.read(max(0, LARGEST_DOCUMENT - len(data)))
+        if reader.read(1):
+            reason = "It is one JSON value of more than 512 MB: save the traces as JSON Lines."
+            yield BadText(None, None, reason, excerpt_of(data))
+            return
+    try:
+        yield Record(parse(data), index=0, raw=data[:4096])
+    except TextError:
+        yield from salvage(_decode_lines(data), lines.number)
+
+
+def _has_lines(data: bytes) -> bool:
+    """Whether a large text looks like JSON Lines with a broken beginning: some line is an object by itself."""
+    return any(line.startswith(b"{") and _is_record(line) for line in data[: 1 << 22].split(b"\n")[1:-1])
+
+
+def _decode_lines(data: bytes) -> str:
+    """The text; where it is not UTF-8, each line by itself, so that one wrong line does not spoil the others."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return "".join(decode(line) for line in data.splitlines(keepends=True))
