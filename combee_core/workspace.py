@@ -3,10 +3,12 @@
 Faces (command line, pages, HTTP routes) call this and draw what comes back; nothing here prints or draws.
 """
 
+import gc
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -120,17 +122,22 @@ class Workspace:
         for path in map(Path, paths):
             name = (names or {}).get(path, str(path))
             report.files += [self._take_in(reading) for reading in read_path(path, name, format)]
-        if report.new:
-            self._database.checkpoint()
         return report
 
     def _take_in(self, reading: FileReading) -> FileReport:
         counts = ImportCounts()
         import_id: int | None = None
-        for traces, rejects in _in_batches(reading):
-            if import_id is None:
-                import_id = self._traces.begin_import(reading.shown, reading.format, reading.reason)
-            self._traces.add(import_id, traces, rejects, counts)
+        with _quiet_collector(), ThreadPoolExecutor(1, "combee-import") as writer:
+            written: Future[None] | None = None
+            for traces, rejects in _in_batches(reading):
+                if import_id is None:
+                    import_id = self._traces.begin_import(reading.shown, reading.format, reading.reason)
+                if written is not None:
+                    written.result()
+                # Reading goes on while DuckDB writes; one batch at most waits, so that memory stays flat.
+                written = writer.submit(self._traces.add, import_id, traces, rejects, counts)
+            if written is not None:
+                written.result()
         reason = reading.refusal or reading.reason
         if import_id is None and reading.refusal:
             import_id = self._traces.begin_import(reading.shown, None, reason)
@@ -329,6 +336,17 @@ class Workspace:
 
 def _learner_of(settings: RunSettings, api_key: str | None) -> AbstractAsyncContextManager[Learner]:
     return open_learner(settings.endpoint, api_key or os.environ.get("OPENAI_API_KEY"))
+
+
+@contextmanager
+def _quiet_collector() -> Iterator[None]:
+    """Put off garbage collection: an import makes millions of objects without cycles, and scanning them costs a third."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(200_000, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def _in_batches(reading: FileReading) -> Iterator[tuple[list[Trace], list[RejectRow]]]:

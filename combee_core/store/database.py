@@ -91,14 +91,6 @@ class Database:
                 raise
             cursor.execute("commit")
 
-    def checkpoint(self) -> None:
-        """Fold the write-ahead log into the file; skipped while readers are in the way."""
-        with self._write_lock, self._connection.cursor() as cursor:
-            try:
-                cursor.execute("checkpoint")
-            except duckdb.TransactionException:
-                return
-
     def close(self) -> None:
         """Wait for the current writer and close the file."""
         with self._write_lock:
