@@ -6,7 +6,7 @@ Faces (command line, pages, HTTP routes) call this and draw what comes back; not
 import gc
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ from typing import Any, Self
 from combee_core.diff import PlaybookDiff, compare
 from combee_core.engine.estimate import Estimate, estimate
 from combee_core.engine.host import Host
+from combee_core.engine.lessons import Learnt, lessons_of_trace
 from combee_core.engine.progress import Progress
 from combee_core.engine.report import merge_tree, run_summary
 from combee_core.engine.settings import RunSettings
@@ -115,17 +116,25 @@ class Workspace:
     # Traces
 
     def import_paths(
-        self, paths: Sequence[Path | str], format: str | None = None, names: Mapping[Path, str] | None = None
+        self,
+        paths: Sequence[Path | str],
+        format: str | None = None,
+        names: Mapping[Path, str] | None = None,
+        watch: Callable[[ImportCounts], None] = lambda counts: None,
     ) -> ImportReport:
-        """Read trace files. `names` gives the name to show for a path (an upload is spooled under another one)."""
+        """Read trace files. `names` gives the name to show for a path (an upload is spooled under another one).
+
+        `watch` is given the counts of each file when it begins; they grow while it is read.
+        """
         report = ImportReport()
         for path in map(Path, paths):
             name = (names or {}).get(path, str(path))
-            report.files += [self._take_in(reading) for reading in read_path(path, name, format)]
+            report.files += [self._take_in(reading, watch) for reading in read_path(path, name, format)]
         return report
 
-    def _take_in(self, reading: FileReading) -> FileReport:
+    def _take_in(self, reading: FileReading, watch: Callable[[ImportCounts], None]) -> FileReport:
         counts = ImportCounts()
+        watch(counts)
         import_id: int | None = None
         with _quiet_collector(), ThreadPoolExecutor(1, "combee-import") as writer:
             written: Future[None] | None = None
@@ -173,6 +182,10 @@ class Workspace:
     def trace_formats(self) -> list[str]:
         """Formats of the traces that are there."""
         return self._traces.formats()
+
+    def lessons_of(self, trace_id: str) -> list[Learnt]:
+        """What runs have learnt from a trace and what became of it, newest run first."""
+        return lessons_of_trace(self._database, trace_id)
 
     def imports(self) -> list[Row]:
         """All imports, newest first."""
