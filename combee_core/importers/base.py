@@ -10,6 +10,9 @@ from combee_core.errors import CombeeError
 from combee_core.importers.json_text import excerpt_of
 from combee_core.trace import Source, Trace
 
+MISFITS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What Python raises where a value does not have the structure that code expects."""
+
 
 class RecordError(CombeeError):
     """A record cannot become a trace; the message says why, in words for the person who has the file."""

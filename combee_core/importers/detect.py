@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from combee_core.importers.base import Importer, Record
+from combee_core.importers.base import MISFITS, Importer, Record
 from combee_core.importers.json_text import parse_embedded
 
 _LOOK = 20
@@ -23,10 +23,10 @@ class Detector:
         if not isinstance(value, dict | list):
             return None
         fields = tuple(value) if isinstance(value, dict) else ()
-        if self._last and fields and self._last[0] == fields and (reason := self._last[1].recognise(value)):
+        if self._last and fields and self._last[0] == fields and (reason := _why(self._last[1], value)):
             return self._last[1], reason
         for importer in self._importers:
-            if reason := importer.recognise(value):
+            if reason := _why(importer, value):
                 self._last = fields, importer
                 return importer, reason
         return (self._importers[0], "the format was asked for") if self._forced and isinstance(value, dict) else None
@@ -62,8 +62,15 @@ class Detector:
 
     def _any_recognised(self, items: Sequence[object]) -> bool:
         return any(
-            importer.recognise(item) is not None
+            _why(importer, item) is not None
             for item in items[:_LOOK]
             if isinstance(item, dict | list)
             for importer in self._importers
         )
+
+
+def _why(importer: Importer, value: object) -> str | None:
+    try:
+        return importer.recognise(value)
+    except MISFITS:
+        return None

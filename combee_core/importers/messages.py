@@ -21,17 +21,20 @@ ROLES: dict[str, Role | None] = {
     "humanmessage": "user", "systemmessage": "system", "toolmessage": "tool",
     "exit": None,
 }  # fmt: skip
-_ITEM_KEYS = (
-    "content",
-    "parts",
-    "tool_calls",
-    "text",
-    "msg",
-    "kwargs",
-    "value",
-    "function_call",
-    "arguments",
-    "output",
+_MARKS = frozenset(("type", "src", "lc", "from"))
+_ITEM_KEYS = frozenset(
+    (
+        "content",
+        "parts",
+        "tool_calls",
+        "text",
+        "msg",
+        "kwargs",
+        "value",
+        "function_call",
+        "arguments",
+        "output",
+    )
 )
 _CALL_ITEMS = {
     "function_call",
@@ -46,6 +49,7 @@ _CALL_ITEMS = {
     "tool_search_call",
 }
 _RESULT_ITEMS = {"function_call_output", "custom_tool_call_output", "local_shell_call_output", "computer_call_output"}
+_OTHER_ITEMS = _CALL_ITEMS | _RESULT_ITEMS | {"reasoning"}
 _THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
 
 
@@ -53,23 +57,21 @@ def is_message_list(value: object) -> bool:
     """Whether a value is a list of messages: most items have a role, a type or the like, and some have content."""
     if not isinstance(value, list):
         return False
-    items = [item for item in value[:20] if item is not None]
-    if not items:
-        return False
-    marked = sum(
-        isinstance(item, dict) and ("role" in item or "type" in item or "src" in item or "lc" in item or "from" in item)
-        for item in items
-    )
-    return marked >= 0.8 * len(items) and any(
-        isinstance(item, dict) and any(key in item for key in _ITEM_KEYS) for item in items
-    )
+    items = marked = 0
+    filled = False
+    for item in value[:20]:
+        if item is not None:
+            items += 1
+            if isinstance(item, dict):
+                marked += "role" in item or not _MARKS.isdisjoint(item)
+                filled = filled or "content" in item or not _ITEM_KEYS.isdisjoint(item)
+    return filled and marked >= 0.8 * items
 
 
 def is_bare_message_list(value: object) -> bool:
     """A list that is one conversation by itself: every message names its role (or is a typed Responses item)."""
     return is_message_list(value) and all(
-        isinstance(item, dict)
-        and (_role_name(item) in ROLES or item.get("type") in _CALL_ITEMS | _RESULT_ITEMS | {"reasoning"})
+        isinstance(item, dict) and (_role_name(item) in ROLES or str(item.get("type")) in _OTHER_ITEMS)
         for item in (value if isinstance(value, list) else [])[:20]
         if item is not None
     )
@@ -93,12 +95,23 @@ def read_messages(items: Iterable[object]) -> tuple[Message, ...]:
 
 def read_message(item: Mapping[str, Any]) -> list[Message]:
     """One item of a message list: usually one message, none when empty, two when results and text share an item."""
-    name, content = item.get("role"), item.get("content")
-    if len(item) == 2 and isinstance(name, str) and isinstance(content, str) and "think>" not in content:
-        role = ROLES.get(name)
-        if role and role != "tool":
-            return [Message(role=role, text=content)] if content else []
-    return _read_any(item)
+    message = _read_plain(item)
+    return [message] if message else _read_any(item)
+
+
+def _read_plain(item: Mapping[str, Any]) -> Message | None:
+    """Messages as OpenAI's chat API has them, which are most by far, without the search through all other shapes."""
+    content, fields = item.get("content"), len(item)
+    if not isinstance(content, str) or not content or "think>" in content:
+        return None
+    role = item.get("role")
+    if fields == 2:
+        return Message(role=role, text=content) if role == "user" or role == "assistant" or role == "system" else None
+    if fields == 3 and role == "tool" and isinstance(call_id := item.get("tool_call_id"), str):
+        return Message(role="tool", tool_results=(ToolResult(text=content, call_id=call_id),))
+    if fields == 3 and role == "assistant" and isinstance(calls := item.get("tool_calls"), list):
+        return Message(role="assistant", text=content, tool_calls=tuple(calls_of(calls)))
+    return None
 
 
 def task_of(messages: Sequence[Message]) -> str:

@@ -28,8 +28,8 @@ class OpenAIChat:
 
     def recognise(self, record: object) -> str | None:
         if isinstance(record, dict):
-            key = _steps_key(record)
-            return f'has "{key}", a list of chat messages' if key else None
+            found = _steps(record)
+            return f'has "{found[0]}", a list of chat messages' if found else None
         return "is a list of chat messages" if is_bare_message_list(record) else None
 
     def read(self, records: Sequence[Record], context: Context) -> Iterable[Trace | Reject]:
@@ -40,10 +40,11 @@ class OpenAIChat:
 def read_row(record: Record, context: Context) -> Trace:
     """The trace of one row. Raises RecordError when it holds no message with text."""
     row: Mapping[str, Any] = record.value if isinstance(record.value, dict) else {"messages": record.value}
-    key = _steps_key(row)
-    if key is None:
+    found = _steps(row)
+    if found is None:
         raise RecordError(what_is_missing(row) or "It has no list of messages.")
-    messages = read_messages(as_message_list(row[key]) or ()) + _reply_of(row)
+    key, items = found
+    messages = read_messages(items) + _reply_of(row)
     messages = _with_system_prompt(row, messages)
     if not messages:
         raise RecordError(f'"{key}" has messages, but all of them are empty.')
@@ -60,8 +61,12 @@ def read_row(record: Record, context: Context) -> Trace:
     )
 
 
-def _steps_key(row: Mapping[str, Any]) -> str | None:
-    return next((key for key in STEPS if key in row and as_message_list(row[key]) is not None), None)
+def _steps(row: Mapping[str, Any]) -> tuple[str, list[Any]] | None:
+    """The field with the messages, and the messages."""
+    for key in STEPS:
+        if key in row and (items := as_message_list(row[key])) is not None:
+            return key, items
+    return None
 
 
 def what_is_missing(row: Mapping[str, Any]) -> str | None:

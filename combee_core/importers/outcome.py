@@ -79,6 +79,9 @@ FEEDBACK = (
 )
 REFERENCES = ("reference", "expected", "expected_answer", "expected_output", "ground_truth", "gold", "target", "answer")
 
+_TELLING = frozenset((*VERDICTS, *VERDICTS_UNLESS_NUMBERS, *SCORES))
+_SAYING = frozenset(FEEDBACK)
+_EXPECTED = frozenset(REFERENCES)
 _YES = {"true", "yes", "y", "pass", "passed", "correct", "success", "successful", "succeeded", "resolved", "solved"}
 _NO = {"false", "no", "n", "fail", "failed", "failure", "incorrect", "wrong", "unresolved", "unsuccessful"}
 _GRADES = {"c": True, "i": False}
@@ -141,6 +144,8 @@ def outcome_of(row: Mapping[str, Any]) -> Outcome:
     success, score, threshold = None, None, None
     scores: dict[str, float] = {}
     for place in _places(row):
+        if _TELLING.isdisjoint(place):
+            continue
         success = success if success is not None else _first_verdict(place)
         found, named = _scores_in(place)
         scores = named | scores
@@ -164,9 +169,9 @@ def feedback_of(row: Mapping[str, Any]) -> str:
     """What a judge, a test or a person said about the run; several sayings follow each other with their field names."""
     said: dict[str, str] = {}
     for place in _places(row):
-        for key, value in place.items():
-            if key not in said and (key in FEEDBACK or key.startswith("judge_")):
-                text = text_of(value)
+        for key in place:
+            if (key in _SAYING or key.startswith("judge_")) and key not in said:
+                text = text_of(place[key])
                 if text and text not in said.values() and number_of(text) is None and verdict_of(text) is None:
                     said[key] = text
     if len(said) == 1:
@@ -177,7 +182,7 @@ def feedback_of(row: Mapping[str, Any]) -> str:
 def reference_of(row: Mapping[str, Any]) -> str:
     """The expected answer that a row states, as text; empty when there is none."""
     for place in _places(row, ("metadata", "info")):
-        for key in REFERENCES:
+        for key in () if _EXPECTED.isdisjoint(place) else REFERENCES:
             value = place.get(key)
             if not isinstance(value, bool) and (text := text_of(value)):
                 return text
@@ -219,7 +224,7 @@ def _first_verdict(place: Mapping[str, Any]) -> bool | None:
         if (isinstance(value, bool) or key != "target") and (verdict := verdict_of(value)) is not None:
             return verdict
     for key in SCORES:
-        if key in place and (verdict := _graded(place[key])) is not None:
+        if key in place and key not in VERDICTS and (verdict := _graded(place[key])) is not None:
             return verdict
     return None
 
@@ -272,7 +277,7 @@ def _main_score(scores: Mapping[str, float]) -> str | None:
 
 
 def _first_number(place: Mapping[str, Any], keys: Iterable[str]) -> float | None:
-    return next((number for key in keys if (number := number_of(place.get(key))) is not None), None)
+    return next((number for key in keys if key in place and (number := number_of(place[key])) is not None), None)
 
 
 def _says_nothing(name: str) -> bool:

@@ -117,6 +117,15 @@ def call_of(call: object) -> ToolCall | None:
     """A tool call in any provider's shape; None where nothing names a tool."""
     if not isinstance(call, Mapping):
         return None
+    function, identity = call.get("function"), call.get("id")
+    if isinstance(function, dict) and isinstance(identity, str):
+        name, arguments = function.get("name"), function.get("arguments")
+        if isinstance(name, str) and isinstance(arguments, str):
+            return ToolCall(name=name, arguments=arguments, id=identity)
+    return _call_in_any_shape(call)
+
+
+def _call_in_any_shape(call: Mapping[str, Any]) -> ToolCall | None:
     inner = next(
         (call[key] for key in ("function", "functionCall", "kwargs") if isinstance(call.get(key), Mapping)), call
     )

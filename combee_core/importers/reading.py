@@ -6,7 +6,7 @@ from itertools import chain
 from types import TracebackType
 from typing import Self
 
-from combee_core.importers.base import Context, Importer, Record, RecordError, Reject
+from combee_core.importers.base import MISFITS, Context, Importer, Record, RecordError, Reject
 from combee_core.importers.blob import Blob, as_utf8, peek, unpacked
 from combee_core.importers.detect import Detector, Match
 from combee_core.importers.openai_chat import what_is_missing
@@ -17,7 +17,6 @@ from combee_core.importers.salvage import BadText
 from combee_core.trace import Trace
 
 LOOK_AHEAD = 200
-_MISFITS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 Found = tuple[Record, Match | None] | BadText
 
@@ -68,6 +67,8 @@ class FileReading:
                     yield from self._read(importer, [record])
             for importer, records in gathered.values():
                 yield from self._read(importer, records)
+            for note in self._blob.notes if self.formats else ():
+                yield Reject(self.shown, None, None, f"Not the whole file was read: {note}.", "")
 
     def __enter__(self) -> Self:
         return self
@@ -133,7 +134,7 @@ class FileReading:
             yield from importer.read(records, context)
         except RecordError as error:
             yield context.reject(records[0], str(error))
-        except _MISFITS as error:
+        except MISFITS as error:
             reason = f"Its structure does not fit the format {importer.name} ({type(error).__name__}: {error})."
             yield context.reject(records[0], reason)
 
