@@ -308,7 +308,9 @@ class Workspace:
         approved = self._versions.latest_approved(name)
         if approved is None:
             candidates = ", ".join(f"{name}@{row['version']}" for row in rows[:10])
-            raise CombeeError(f"No version of {name} is approved yet; candidates: {candidates}. Name one, or approve it.")
+            raise CombeeError(
+                f"No version of {name} is approved yet; candidates: {candidates}. Name one, or approve it."
+            )
         return self._versions.get(name, approved)
 
     def diff(self, before: str, after: str) -> PlaybookDiff:
@@ -343,7 +345,9 @@ class Workspace:
             return self._versions.latest_approved(settings.prompt)
         version = self.version(settings.base)
         if version.prompt != settings.prompt:
-            raise CombeeError(f"{version.name} is a version of another prompt than {settings.prompt}: --from takes its own.")
+            raise CombeeError(
+                f"{version.name} is a version of another prompt than {settings.prompt}: --from takes its own."
+            )
         return version.version
 
 
@@ -353,7 +357,7 @@ def _learner_of(settings: RunSettings, api_key: str | None) -> AbstractAsyncCont
 
 @contextmanager
 def _quiet_collector() -> Iterator[None]:
-    """Put off garbage collection: an import makes millions of objects without cycles, and scanning them costs a third."""
+    """Put off garbage collection: an import makes millions of objects, no cycles, and scanning them costs a third."""
     thresholds = gc.get_threshold()
     gc.set_threshold(200_000, *thresholds[1:])
     try:
@@ -397,4 +401,13 @@ def close_workspaces() -> None:
             _OPEN.popitem()[1].close()
 
 
-__all__ = ["Endpoint", "FileReport", "ImportReport", "Playbook", "RunSettings", "TraceFilter", "Workspace", "open_workspace"]
+__all__ = [
+    "Endpoint",
+    "FileReport",
+    "ImportReport",
+    "Playbook",
+    "RunSettings",
+    "TraceFilter",
+    "Workspace",
+    "open_workspace",
+]

@@ -4,14 +4,12 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 import click
 import orjson
 
 from combee_core.workspace import Workspace, default_path
-
-P = ParamSpec("P")
 
 
 @dataclass
@@ -29,19 +27,19 @@ class Session:
             text()
 
 
-def with_workspace(function: Callable[Concatenate[Session, P], int | None]) -> Callable[P, None]:
+def with_workspace(function: Callable[..., int | None]) -> Callable[..., None]:
     """Give a command `--db` and `--json`, and an open workspace that is closed at its end."""
 
     @click.option("--db", type=click.Path(path_type=Path), help="Database file [default: COMBEE_HOME/combee.duckdb].")
     @click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout, and nothing else there.")
     @functools.wraps(function)
-    def command(*args: P.args, db: Path | None, json_: bool, **kwargs: P.kwargs) -> None:
+    def command(db: Path | None, json_: bool, **options: Any) -> None:
         with Workspace(db or default_path()) as workspace:
-            code = function(Session(workspace, json_), *args, **kwargs)
+            code = function(Session(workspace, json_), **options)
         if code:
             raise click.exceptions.Exit(code)
 
-    return command  # type: ignore[return-value]
+    return command
 
 
 def as_json(document: dict[str, Any]) -> str:

@@ -12,9 +12,9 @@ from combee_core.llm.endpoint import Endpoint
 from combee_core.workspace import RunSettings
 
 SUMMARY = (
-    "run state version traces iterations calls failed_calls input_tokens output_tokens cost_usd wall_s lessons "
-    "dropped_lessons bullets"
-).split()
+    *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
+    *("cost_usd", "wall_s", "lessons", "dropped_lessons", "bullets"),
+)
 TELL_EVERY_S = 0.5
 
 
@@ -107,7 +107,8 @@ def _end(session: Session, run: str) -> int:
         click.echo("\r\033[K", nl=False, err=True)
     session.answer({name: summary[name] for name in SUMMARY}, lambda: _tell_end(summary))
     if summary["failed_reflections"]:
-        say(f"{counted(summary['failed_reflections'], 'reflection')} failed and was left out: `combee tree {run}` says why.")
+        left_out = counted(summary["failed_reflections"], "reflection")
+        say(f"Left out because it failed: {left_out}. `combee tree {run}` says why.")
     if summary["state"] == "done":
         return 0
     say(f"{run} {summary['state']}: {summary['error'] or 'it was stopped'} Go on with: combee resume {run}")
@@ -172,7 +173,9 @@ def _tell_tree(document: dict[str, Any]) -> None:
             noun = "lesson" if node["kind"] == "reflection" else "operation"
             dropped = f", {counted(len(node['dropped']), 'item')} dropped" if node["dropped"] else ""
             error = f" – {one_line(node['error'], 120)}" if node["error"] else ""
-            click.echo(f"  {node['id']}  {node['state']}  {counted(len(out), noun)}{dropped}  {node['seconds']:.2f} s{error}")
+            click.echo(
+                f"  {node['id']}  {node['state']}  {counted(len(out), noun)}{dropped}  {node['seconds']:.2f} s{error}"
+            )
 
 
 COMMANDS = (learn, runs, resume, tree)

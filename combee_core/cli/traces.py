@@ -37,7 +37,9 @@ def _file(file: FileReport) -> dict[str, Any]:
 
 def _tell(report: ImportReport) -> None:
     for file in report.files:
-        counts = f"{counted(file.new, 'new trace')}, {counted(file.duplicates, 'duplicate')}, {file.rejected:,} rejected"
+        counts = (
+            f"{counted(file.new, 'new trace')}, {counted(file.duplicates, 'duplicate')}, {file.rejected:,} rejected"
+        )
         click.echo(f"{file.path}: {file.format or 'not read'} ({file.skipped or file.reason}): {counts}")
     if report.rejected:
         click.echo("`combee rejects` lists what could not be read and why.")

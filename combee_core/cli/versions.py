@@ -32,7 +32,9 @@ def versions(session: Session, name: str) -> None:
         for row in session.workspace.versions(name)
     ]
     shown = ("version", "parent", "status", "run", "bullets", "approved_by")
-    session.answer({"prompt": name, "versions": rows}, lambda: table(shown, [[row[key] for key in shown] for row in rows]))
+    session.answer(
+        {"prompt": name, "versions": rows}, lambda: table(shown, [[row[key] for key in shown] for row in rows])
+    )
 
 
 @click.command("diff")
@@ -48,7 +50,8 @@ def diff(session: Session, before: str, after: str) -> None:
         "added": [_bullet(bullet) for bullet in found.added],
         "removed": [_bullet(bullet) for bullet in found.removed],
         "changed": [
-            _bullet(change.after) | {"before": change.before.content, "after": change.after.content}
+            _bullet(change.after)
+            | {"before": change.before.content, "after": change.after.content}
             | {"before_id": change.before.id, "before_section": change.before.section}
             for change in found.changed
         ],

@@ -67,9 +67,7 @@ def estimate(database: Database, trace_ids: list[str], settings: RunSettings) ->
     )
 
 
-def _seconds(
-    sizes: list[int], merges: Mapping[int, int], settings: RunSettings, latency: Mapping[str, float]
-) -> float:
+def _seconds(sizes: list[int], merges: Mapping[int, int], settings: RunSettings, latency: Mapping[str, float]) -> float:
     """Waves of calls at the chosen parallelism: reflections, groups, then one final merge, a batch after the other."""
     total = 0.0
     for size in sizes:

@@ -52,7 +52,7 @@ def lesson_fates(nodes: Sequence[Mapping[str, Any]]) -> list[LessonFate]:
             continue
         for lesson in node["output"].get("lessons", ()):
             by_group = {merge["id"]: _fate_in(lesson["id"], merge, alive) for merge in readers[node["id"]]}
-            fate = min(by_group.values(), key=ORDER.index, default="waiting")
+            fate: Fate = min(by_group.values(), key=ORDER.index, default="waiting")
             landed = tuple(sorted(bullets[lesson["id"]]))
             fates.append(LessonFate(lesson["id"], lesson["text"], node["trace"], node["id"], fate, landed, by_group))
     return fates
@@ -68,9 +68,8 @@ def copy_fates(nodes: Sequence[Mapping[str, Any]]) -> list[CopyFate]:
     for merge in nodes:
         if merge["kind"] == "reflection":
             continue
-        for name in merge["inputs"]:
-            if name in reflections:
-                copies.append(_copy(reflections[name], merge["id"], of_reflection[name]))
+        inputs = [name for name in merge["inputs"] if name in reflections]
+        copies += [_copy(reflections[name], merge["id"], of_reflection[name]) for name in inputs]
     return copies
 
 

@@ -97,7 +97,10 @@ class Host:
             state, error = "failed", str(failure)
         except Exception as failure:
             log.exception("run %s broke", run)
-            state, error = "failed", f"Combee itself broke on this run ({type(failure).__name__}: {failure}). See the log."
+            state, error = (
+                "failed",
+                f"Combee itself broke on this run ({type(failure).__name__}: {failure}). See the log.",
+            )
         finally:
             del self._tasks[run]
             self._ends.pop(run, None)

@@ -1,4 +1,4 @@
-"""One batch through the merge tree: reflections, group merges and the final merge, each started when its inputs are there.
+"""One batch through the merge tree: reflections, group merges, final merge, each started when its inputs are there.
 
 What a call does is the learner's business, making it durable the journal's; this module owns the order of things.
 """
@@ -45,7 +45,7 @@ class Workshop:
 class Finished:
     """The end of an iteration: what each node put out, and the final merge applied to the playbook.
 
-    For every item that the final merge was given, `origins` holds the lessons it stands for, `inputs` the node it is of.
+    For each item that the final merge was given, `origins` holds the lessons behind it, `inputs` the node it is of.
     """
 
     outputs: Mapping[str, Mapping[str, Any]]
@@ -131,7 +131,9 @@ class Iteration:
             raise RunStopped(f"No reflection has worked. {failure}") from failure
         return "failed", tree.reflection_output(0, Reflection())
 
-    async def _merge(self, node: str, merge: Merge, waiting: Mapping[str, asyncio.Task[tree.NodeResult]]) -> tree.NodeResult:
+    async def _merge(
+        self, node: str, merge: Merge, waiting: Mapping[str, asyncio.Task[tree.NodeResult]]
+    ) -> tree.NodeResult:
         final = merge is self._plan.levels[-1][0]
         names = tree.input_ids(self._number, merge)
         inputs = [await asyncio.shield(waiting[name]) for name in names]
@@ -173,32 +175,34 @@ class Iteration:
         call: Callable[[Meter], Awaitable[dict[str, Any]]],
         on_failure: Callable[[CallFailed], tuple[str, dict[str, Any]]],
     ) -> Mapping[str, Any]:
-        """Make one call under the run's limit, unless it is kept already; its result is on disk before it is returned."""
+        """Make one call under the run's limit, unless it is kept already; its result is on disk before it returns."""
         progress = self._workshop.progress
         kept = self._kept.get(blank.id)
         if kept is not None:
             progress.ended(blank.kind, kept["state"])
-            self._outputs[blank.id] = kept["output"]
-            return kept["output"]
+            output: Mapping[str, Any] = kept["output"]
+            self._outputs[blank.id] = output
+            return output
         meter = Meter()
-        state, output, error, seconds = "cancelled", None, None, 0.0
+        state, error, seconds = "cancelled", None, 0.0
+        fresh: dict[str, Any] | None = None
         try:
             async with self._workshop.limiter.slot(priority), progress.calling(meter):
                 started = time.perf_counter()
                 try:
-                    output = await call(meter)
+                    fresh = await call(meter)
                     state = "done"
                 except CallFailed as failure:
                     state, error = "failed", str(failure)
-                    state, output = on_failure(failure)
+                    state, fresh = on_failure(failure)
                 finally:
                     seconds = time.perf_counter() - started
         finally:
-            if output is not None or meter.requests:
-                await self._workshop.journal.record(_filled(blank, state, output or {}, error, meter, seconds))
+            if fresh is not None or meter.requests:
+                await self._workshop.journal.record(_filled(blank, state, fresh or {}, error, meter, seconds))
         progress.ended(blank.kind, state)
-        self._outputs[blank.id] = output
-        return output
+        self._outputs[blank.id] = fresh
+        return fresh
 
 
 def _filled(

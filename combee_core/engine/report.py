@@ -42,7 +42,9 @@ def merge_tree(database: Database, run: str, iteration: int | None = None) -> Ro
     runs.get(run)
     nodes = runs.nodes(run, iteration)
     finished = {row["iteration"]: row for row in runs.iterations(run)}
-    numbers = sorted({node["iteration"] for node in nodes} | ({iteration} & finished.keys() if iteration else set(finished)))
+    numbers = sorted(
+        {node["iteration"] for node in nodes} | ({iteration} & finished.keys() if iteration else set(finished))
+    )
     return {"run": run, "iterations": [_iteration(number, finished.get(number), nodes) for number in numbers]}
 
 

@@ -1,11 +1,10 @@
-"""A whole learning run: epochs over batches, one iteration and one candidate version a batch, resumable at any point."""
+"""A whole learning run: epochs over batches, one iteration and candidate version a batch, resumable at any point."""
 
 import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from combee_core.engine import tree
 from combee_core.engine.iteration import Finished, Iteration, Workshop
 from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import Limiter
@@ -19,6 +18,7 @@ from combee_core.store.database import Database, Row
 from combee_core.store.runs import Runs
 from combee_core.store.traces import Traces
 from combee_core.store.versions import Sources, Versions
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -58,7 +58,7 @@ def tree_plan(batch_size: int, iteration: int, settings: RunSettings) -> TreePla
 
 
 class Run:
-    """Carries one stored run to its end. The run's rows decide where it starts, so starting and resuming are the same."""
+    """Carries one stored run to its end. The run's rows say where it starts: starting and resuming are the same."""
 
     def __init__(self, database: Database, run: str, learner: Learner, progress: Progress) -> None:
         self._database = database
@@ -73,9 +73,7 @@ class Run:
         """Run every iteration that is not finished. Raises CombeeError when the run cannot go on."""
         journal = Journal(self._runs, self._run)
         self._progress.limit = self._settings.parallel
-        workshop = Workshop(
-            self._learner, Limiter(self._settings.parallel), journal, self._progress, self._traces.get
-        )
+        workshop = Workshop(self._learner, Limiter(self._settings.parallel), journal, self._progress, self._traces.get)
         started = time.perf_counter()
         try:
             state = self._first_state()

@@ -1,7 +1,7 @@
 """Names, inputs and outputs of the nodes of one iteration's merge tree.
 
-Node ids (`i1.r12`, `i1.m1.3`, `i1.final`) and item ids (`r12-1`, `m1-3-2`) come from the plan alone, so that prompts and
-playbooks do not depend on which run, day or machine made them.
+Node ids (`i1.r12`, `i1.m1.3`, `i1.final`) and item ids (`r12-1`, `m1-3-2`) come from the plan alone, so that prompts
+and playbooks do not depend on which run, day or machine made them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +54,9 @@ class NodeResult:
 
 def reflection_output(index: int, reflection: Reflection) -> dict[str, Any]:
     """A reflection as it is kept: lessons with their item ids, tags, reasoning."""
-    lessons = [{"id": f"r{index + 1}-{number}"} | lesson.model_dump() for number, lesson in enumerate(reflection.lessons, 1)]
+    lessons = [
+        {"id": f"r{index + 1}-{number}"} | lesson.model_dump() for number, lesson in enumerate(reflection.lessons, 1)
+    ]
     return {"lessons": lessons, "tags": dict(reflection.tags), "reasoning": reflection.reasoning}
 
 
@@ -92,7 +94,9 @@ def took_effect(row: Mapping[str, Any]) -> bool:
     return "rejected" not in row or row["bullet"] is not None
 
 
-def merge_result(node: str, output: Mapping[str, Any], inputs: Iterable[NodeResult], trace_of: Mapping[str, str]) -> NodeResult:
+def merge_result(
+    node: str, output: Mapping[str, Any], inputs: Iterable[NodeResult], trace_of: Mapping[str, str]
+) -> NodeResult:
     """The items that a kept group merge hands up; support counts the distinct traces behind each."""
     below = {item: lessons for result in inputs for item, lessons in result.origins.items()}
     origins: dict[str, frozenset[str]] = {}

@@ -40,7 +40,7 @@ class Database:
     """
 
     def __init__(self, path: Path) -> None:
-        # Resolved, since DuckDB takes the same file under a symlink for a second database and corrupts neither knowingly.
+        # Resolved, since DuckDB takes the same file under a symlink for a second database.
         self.path = path.expanduser().resolve()
         self._write_lock = threading.Lock()
         self._connection = self._connect()
@@ -52,7 +52,7 @@ class Database:
             return duckdb.connect(str(self.path), config=_SETTINGS)
         except OSError as error:
             raise StoreError(
-                f"The folder {self.path.parent} cannot be made ({error.strerror}): choose another with --db or COMBEE_HOME."
+                f"The folder {self.path.parent} cannot be made ({error.strerror}): set --db or COMBEE_HOME to another."
             ) from error
         except duckdb.Error as error:
             raise StoreError(_why_not_opened(self.path, str(error))) from error

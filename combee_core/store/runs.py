@@ -92,7 +92,8 @@ class Runs:
         """Mark runs whose process has died as interrupted. Call it once, when the file has just been opened."""
         with self._database.write() as cursor:
             cursor.execute(
-                "update runs set state = 'interrupted', owner = null where state in ('queued', 'running') and owner <> ?",
+                "update runs set state = 'interrupted', owner = null "
+                "where state in ('queued', 'running') and owner <> ?",
                 [OWNER],
             )
 
@@ -129,7 +130,7 @@ class Runs:
             "coalesce(sum(failed_attempts), 0)::bigint as failed_calls, "
             "coalesce(sum(input_tokens), 0)::bigint as input_tokens, "
             "coalesce(sum(output_tokens), 0)::bigint as output_tokens, "
-            "case when count(*) filter (cost_usd is null) > 0 then null else coalesce(sum(cost_usd), 0) end as cost_usd "
+            "case when bool_or(cost_usd is null) then null else coalesce(sum(cost_usd), 0) end as cost_usd "
             "from nodes where run = ?",
             [run],
         )

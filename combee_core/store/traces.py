@@ -50,9 +50,13 @@ class TraceFilter:
             conditions.append("format = ?")
             values.append(self.format)
         if self.outcome:
-            conditions.append({"success": "success", "failure": "not success", "unknown": "success is null"}[self.outcome])
+            conditions.append(
+                {"success": "success", "failure": "not success", "unknown": "success is null"}[self.outcome]
+            )
         if self.text:
-            conditions.append("(contains(lower(task), ?) or contains(lower(messages), ?) or contains(lower(feedback), ?))")
+            conditions.append(
+                "(contains(lower(task), ?) or contains(lower(messages), ?) or contains(lower(feedback), ?))"
+            )
             values += [self.text.lower()] * 3
         if self.import_id is not None:
             conditions.append("import_id = ?")
@@ -123,8 +127,8 @@ class Traces:
         """A page of the list of traces in the order they came in: id, task, format, success, score, steps, source…"""
         where, values = which.where()
         rows = self._database.rows(
-            "select id, left(task, 400) as task, format, success, score, steps, left(feedback, 400) as feedback, source, "
-            f"import_id from traces where {where} order by number limit ? offset ?",
+            "select id, left(task, 400) as task, format, success, score, steps, left(feedback, 400) as feedback, "
+            f"source, import_id from traces where {where} order by number limit ? offset ?",
             [*values, limit, offset],
         )
         for row in rows:

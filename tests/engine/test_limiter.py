@@ -30,7 +30,9 @@ def test_merges_are_let_in_before_reflections_that_waited_longer():
     assert asyncio.run(scene()) == ["first", "merge", "reflection 1", "reflection 2"]
 
 
-@given(limit=st.integers(1, 6), calls=st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=40), data=st.data())
+@given(
+    limit=st.integers(1, 6), calls=st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=40), data=st.data()
+)
 def test_the_limit_holds_and_every_place_comes_back_even_when_calls_are_cancelled(limit, calls, data):
     cancelled = data.draw(st.sets(st.integers(0, max(0, len(calls) - 1))))
 

@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from combee_core.llm.base import CallFailed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from combee_core.engine.run import batches
 from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
 from combee_core.lesson import Reflection
-from combee_core.llm.base import CallFailed
 from combee_core.playbook import Operation, render
 from combee_core.store.database import Database
 from combee_core.store.runs import Runs
@@ -29,7 +29,9 @@ class Bench:
     def __init__(self, path: Path, n: int) -> None:
         self.database = Database(path)
         traces = Traces(self.database)
-        traces.add(traces.begin_import("made", "openai-chat", ""), [make_trace(i) for i in range(n)], [], ImportCounts())
+        traces.add(
+            traces.begin_import("made", "openai-chat", ""), [make_trace(i) for i in range(n)], [], ImportCounts()
+        )
         self.ids = traces.ids(TraceFilter())
         self.runs = Runs(self.database)
         self.host = Host(self.database)
@@ -209,7 +211,8 @@ def test_a_cancelled_run_keeps_what_has_finished_and_resumes_to_the_same_playboo
     place.host.start(run, opened(again))
     summary = place.finish(run)
     assert summary["state"] == "done"
-    assert finished and not finished & set(again.reflected), "a finished call was made again"
+    assert finished
+    assert not finished & set(again.reflected), "a finished call was made again"
     version = Versions(place.database).get("p", int(summary["version"].split("@")[1]))
     assert render(version.playbook) == render(expected.playbook)
 

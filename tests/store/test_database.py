@@ -76,9 +76,13 @@ def test_a_folder_is_refused(tmp_path):
 
 
 def test_a_failed_transaction_leaves_nothing_and_the_next_one_works(database):
-    with pytest.raises(RuntimeError, match="stop"), database.write() as cursor:
-        cursor.execute("insert into settings values ('a', '1')")
-        raise RuntimeError("stop")
+    def half_way() -> None:
+        with database.write() as cursor:
+            cursor.execute("insert into settings values ('a', '1')")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        half_way()
     with database.write() as cursor:
         cursor.execute("insert into settings values ('b', '2')")
     assert database.rows("select name from settings") == [{"name": "b"}]
