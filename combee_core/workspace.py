@@ -18,6 +18,7 @@ from combee_core.diff import PlaybookDiff, compare
 from combee_core.engine.estimate import Estimate, estimate
 from combee_core.engine.host import Host
 from combee_core.engine.lessons import Learnt, lessons_of_trace
+from combee_core.engine.outlook import Stamp, iteration_stamp, planned_nodes
 from combee_core.engine.progress import Progress
 from combee_core.engine.report import merge_tree, run_summary
 from combee_core.engine.settings import RunSettings
@@ -279,6 +280,14 @@ class Workspace:
     def nodes(self, run: str, iteration: int) -> list[Row]:
         """Stored nodes of one iteration in plan order, for fates and figures."""
         return self._runs.nodes(run, iteration)
+
+    def planned_nodes(self, run: str, iteration: int) -> list[Row]:
+        """All nodes of one iteration as planned; those that are not on record have the state `waiting`."""
+        return planned_nodes(self._database, run, iteration)
+
+    def iteration_stamp(self, run: str, iteration: int) -> Stamp:
+        """A value that changes whenever a node of the iteration is recorded."""
+        return iteration_stamp(self._database, run, iteration)
 
     def iterations(self, run: str) -> list[Row]:
         """Finished iterations of a run."""

@@ -1,0 +1,91 @@
+"""One iteration as planned: the nodes that are on record, and a stand-in for each that is still to come.
+
+Lets a figure show the whole merge tree while a run works on it, and for a run that stopped half-way.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from combee_core.engine import tree
+from combee_core.engine.run import batches, tree_plan
+from combee_core.engine.settings import RunSettings
+from combee_core.errors import CombeeError
+from combee_core.scan import TreePlan
+from combee_core.store.database import Database, Row
+from combee_core.store.runs import Runs
+
+Stamp = tuple[int, int, float]
+
+
+def planned_nodes(database: Database, run: str, iteration: int) -> list[Row]:
+    """All nodes of an iteration in plan order; one that is not on record has the state `waiting` and no output.
+
+    Raises CombeeError when the run has no such iteration.
+    """
+    runs = Runs(database)
+    row = runs.get(run)
+    settings = RunSettings.model_validate(row["settings"])
+    planned = batches(row["trace_ids"], settings)
+    if not 1 <= iteration <= len(planned):
+        raise CombeeError(f"{run} has no iteration {iteration}: it has {len(planned)}.")
+    trace_ids = planned[iteration - 1].trace_ids
+    stored = {node["id"]: node for node in runs.nodes(run, iteration)}
+    expected = _expected(iteration, trace_ids, tree_plan(len(trace_ids), iteration, settings))
+    return [stored.get(node["id"], {"run": run} | node) for node in expected]
+
+
+def iteration_count(traces: int, settings: Mapping[str, Any]) -> int:
+    """How many iterations a run over so many traces has, by its stored settings."""
+    batch: int = settings["batch"]
+    epochs: int = settings["epochs"]
+    return -(-traces // batch) * epochs
+
+
+def iteration_stamp(database: Database, run: str, iteration: int) -> Stamp:
+    """A value that changes whenever a node of the iteration is recorded, cheap enough to ask for on every click."""
+    row = database.row(
+        "select count(*) as nodes, coalesce(sum(attempts), 0)::bigint as attempts, coalesce(sum(seconds), 0) as seconds "
+        "from nodes where run = ? and iteration = ?",
+        [run, iteration],
+    )
+    return (row["nodes"], row["attempts"], row["seconds"]) if row else (0, 0, 0.0)
+
+
+def _expected(iteration: int, trace_ids: tuple[str, ...], plan: TreePlan) -> Iterator[Row]:
+    for index, trace in enumerate(trace_ids):
+        yield _waiting(iteration, tree.reflection_id(iteration, index), "reflection", 0, index, trace=trace)
+    for level in plan.levels:
+        for merge in level:
+            final = level is plan.levels[-1]
+            node = tree.merge_id(iteration, merge, final)
+            inputs = list(tree.input_ids(iteration, merge))
+            yield _waiting(iteration, node, "final" if final else "merge", merge.level, merge.group, inputs)
+
+
+def _waiting(
+    iteration: int,
+    node: str,
+    kind: str,
+    level: int,
+    place: int,
+    inputs: list[str] | None = None,
+    trace: str | None = None,
+) -> dict[str, Any]:
+    return {
+        "id": node,
+        "iteration": iteration,
+        "kind": kind,
+        "level": level,
+        "place": place,
+        "inputs": inputs or [],
+        "trace": trace,
+        "state": "waiting",
+        "error": None,
+        "output": {},
+        "seconds": 0.0,
+        "attempts": 0,
+        "failed_attempts": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cost_usd": 0.0,
+    }
