@@ -1,0 +1,103 @@
+"""What a chat model is to the rest of Combee: messages in, text out, everything it spends counted as it happens."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from combee_core.errors import CombeeError
+
+FailureKind = Literal[
+    "rate_limited",
+    "server_error",
+    "timeout",
+    "connection",
+    "auth",
+    "bad_request",
+    "empty",
+    "truncated",
+    "not_json",
+    "wrong_shape",
+    "refusal",
+]
+
+
+class CallFailed(CombeeError):
+    """No usable answer came, after all retries; `kind` says which failure was the last."""
+
+    def __init__(self, kind: FailureKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
+
+
+@dataclass
+class Meter:
+    """What one node of the merge tree has spent so far; it survives a call that fails or is cancelled.
+
+    `requests` counts what was sent, whatever came back; `failed` those without a usable answer, by kind in `failures`.
+    Tokens are sums of what the endpoint reported, unusable answers included. `cost_usd` None: a price is unknown.
+    """
+
+    requests: int = 0
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    failures: Counter[str] = field(default_factory=Counter)
+
+    def fail(self, kind: FailureKind) -> None:
+        """Count one request without a usable answer."""
+        self.failed += 1
+        self.failures[kind] += 1
+
+    def spend(self, input_tokens: int, output_tokens: int, cost_usd: float | None) -> None:
+        """Add the usage of one answer."""
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
+        self.cost_usd = None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """One message of a request."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class AnswerSchema:
+    """The JSON schema that an answer should follow; endpoints that cannot hold to it get the request without."""
+
+    name: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One answer: its text, why it ended (`length` means cut off), the refusal if the model refused."""
+
+    text: str
+    finish_reason: str = "stop"
+    refusal: str = ""
+    output_tokens: int = 0
+
+
+class ChatModel(Protocol):
+    """A model that answers chat requests, many at once."""
+
+    name: str
+
+    async def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        meter: Meter,
+        schema: AnswerSchema | None = None,
+        max_tokens: int | None = None,
+    ) -> Completion:
+        """Send one request, again while it fails for reasons that pass. Raises CallFailed when none was answered."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        ...

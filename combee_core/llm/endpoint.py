@@ -1,0 +1,179 @@
+"""Any OpenAI-compatible endpoint: requests over the openai client, retries that honour Retry-After, plain errors.
+
+How many requests may be in flight is the engine's business; what an answer means is that of `structured`.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
+from combee_core.llm.base import AnswerSchema, CallFailed, ChatMessage, Completion, Meter
+from combee_core.llm.failures import RequestFailed, failure_of, refused_parameter
+from combee_core.llm.prices import cost
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+OPENAI_URL = "https://api.openai.com/v1"
+MAX_BACKOFF_S = 30.0
+
+
+class Endpoint(BaseModel):
+    """Where and how to ask; holds no key, so that it can be stored and shown.
+
+    `timeout_s` is for one request, `max_attempts` how often a request is sent while it fails for reasons that pass,
+    `backoff_s` the first wait between attempts (it doubles). `temperature` None leaves it to the endpoint.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base_url: str = OPENAI_URL
+    model: str = Field(min_length=1)
+    timeout_s: float = Field(default=300.0, gt=0)
+    max_attempts: int = Field(default=6, ge=1, le=20)
+    backoff_s: float = Field(default=0.5, ge=0)
+    temperature: float | None = 0.2
+    max_output_tokens: int | None = Field(default=None, ge=1)
+
+
+class OpenAIModel:
+    """A ChatModel at an endpoint. What the endpoint refuses (a parameter, a schema) is left out from then on."""
+
+    def __init__(self, endpoint: Endpoint, api_key: str | None) -> None:
+        self.name = endpoint.model
+        self._endpoint = endpoint
+        self._key = api_key or ""
+        self._client: AsyncOpenAI | None = None
+        self._refused: set[str] = set()
+
+    async def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        meter: Meter,
+        schema: AnswerSchema | None = None,
+        max_tokens: int | None = None,
+    ) -> Completion:
+        """Send one request, again while it fails for reasons that pass. Raises CallFailed when none was answered."""
+        tries = AsyncRetrying(
+            stop=stop_after_attempt(self._endpoint.max_attempts),
+            wait=self._wait,
+            retry=retry_if_exception(lambda error: isinstance(error, RequestFailed) and error.passing),
+            reraise=True,
+        )
+        try:
+            async for attempt in tries:
+                with attempt:
+                    return await self._fitted(messages, meter, schema, max_tokens or self._endpoint.max_output_tokens)
+        except RequestFailed as failure:
+            raise CallFailed(failure.kind, str(failure)) from failure
+        raise AssertionError("tenacity ends with a result or an error")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Seconds until the next attempt: what the endpoint asks for, else doubling with jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, RequestFailed) and error.retry_after is not None:
+            return error.retry_after
+        backoff: float = self._endpoint.backoff_s * 2 ** (state.attempt_number - 1)
+        return min(backoff, MAX_BACKOFF_S) * random.uniform(0.5, 1.0)
+
+    async def _fitted(
+        self, messages: Sequence[ChatMessage], meter: Meter, schema: AnswerSchema | None, max_tokens: int | None
+    ) -> Completion:
+        """Send the request without whatever the endpoint refuses; each refusal is remembered, so this ends."""
+        while True:
+            body = self._body(messages, schema, max_tokens)
+            try:
+                return await self._send(body, meter)
+            except RequestFailed as failure:
+                refused = refused_parameter(failure, body)
+                if refused is None:
+                    raise
+                self._refused.add(refused)
+
+    def _body(
+        self, messages: Sequence[ChatMessage], schema: AnswerSchema | None, max_tokens: int | None
+    ) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self._endpoint.model,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+        }
+        if self._endpoint.temperature is not None and "temperature" not in self._refused:
+            body["temperature"] = self._endpoint.temperature
+        if schema is not None and "json_schema" not in self._refused:
+            described = {"name": schema.name, "schema": schema.schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": described}
+        elif schema is not None and "json_object" not in self._refused:
+            body["response_format"] = {"type": "json_object"}
+        if max_tokens is not None and "max_tokens" not in self._refused:
+            body["max_tokens"] = max_tokens
+        elif max_tokens is not None and "max_completion_tokens" not in self._refused:
+            body["max_completion_tokens"] = max_tokens
+        return body
+
+    async def _send(self, body: dict[str, Any], meter: Meter) -> Completion:
+        import httpx2
+        import openai
+
+        meter.requests += 1
+        try:
+            # A plain body and a raw answer skip the client's own models of both, which cost more than the sending.
+            response = await self._connected().post("/chat/completions", body=body, cast_to=httpx2.Response)
+            return self._read(response.content, meter)
+        except openai.OpenAIError as error:
+            failure = failure_of(error, self._endpoint.base_url, self._endpoint.model, self._key)
+            meter.fail(failure.kind)
+            raise failure from error
+
+    def _connected(self) -> "AsyncOpenAI":
+        """The client, made at the first call: importing openai takes 0.6 s."""
+        if self._client is None:
+            import httpx2
+            from openai import AsyncOpenAI, DefaultAioHttpClient
+
+            limits = httpx2.Limits(max_connections=4096, max_keepalive_connections=1024)
+            timeout = httpx2.Timeout(self._endpoint.timeout_s, connect=min(15.0, self._endpoint.timeout_s))
+            self._client = AsyncOpenAI(
+                base_url=self._endpoint.base_url,
+                # Endpoints on one's own machine take any key, the client takes none for an error.
+                api_key=self._key or "none",
+                max_retries=0,
+                timeout=timeout,
+                http_client=DefaultAioHttpClient(limits=limits, timeout=timeout),
+            )
+        return self._client
+
+    def _read(self, content: bytes, meter: Meter) -> Completion:
+        try:
+            answer = orjson.loads(content)
+            choice = answer["choices"][0]
+            message = choice["message"]
+            completion = Completion(
+                text=message.get("content") or "",
+                finish_reason=choice.get("finish_reason") or "stop",
+                refusal=message.get("refusal") or "",
+                output_tokens=_count(answer, "completion_tokens"),
+            )
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            meter.fail("not_json")
+            raise RequestFailed(
+                "not_json", f"{self._endpoint.base_url} answered, but not as an OpenAI-compatible endpoint does."
+            ) from error
+        used = (_count(answer, "prompt_tokens"), completion.output_tokens)
+        meter.spend(*used, cost(self._endpoint.model, self._endpoint.base_url, *used) if any(used) else None)
+        return completion
+
+
+def _count(answer: dict[str, Any], name: str) -> int:
+    usage = answer.get("usage")
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if isinstance(count, int) else 0
