@@ -2,7 +2,7 @@
 
 import email.utils
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from combee_core.errors import CombeeError
@@ -36,7 +36,7 @@ def failure_of(error: "OpenAIError", base_url: str, model: str, key: str) -> Req
     """Translate an error of the openai client. The key never appears in the message."""
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, openai.APITimeoutError) and not _lost_connection(error):
         return RequestFailed("timeout", f"{base_url} did not answer in time.", passing=True)
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, base_url, model, key)
@@ -109,9 +109,25 @@ def _message(error: "APIStatusError") -> str:
     return error.response.text or error.message
 
 
+def _lost_connection(error: BaseException) -> bool:
+    """Whether a time-out is none: the aiohttp transport calls every refused or dropped connection one."""
+    import aiohttp
+
+    causes = list(_causes(error))
+    refused = any(isinstance(cause, aiohttp.ClientConnectionError) for cause in causes)
+    return refused and not any(isinstance(cause, TimeoutError) for cause in causes)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
 def _why(error: BaseException, key: str) -> str:
-    cause = error.__cause__ or error
-    return _said(str(cause) or type(cause).__name__, key).rstrip(".")
+    cause = list(_causes(error))[-1]
+    said = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
+    return _said(said or type(cause).__name__, key).rstrip(".")
 
 
 def _said(text: str, key: str) -> str:

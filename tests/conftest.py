@@ -1,0 +1,21 @@
+"""Fixtures that every test may use."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.stand_in import StandIn
+
+
+@pytest.fixture
+def stand_in() -> Iterator[StandIn]:
+    """A stand-in OpenAI server of the test's own; no key is set in the environment."""
+    with StandIn() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _no_key_and_no_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests never read the key or the data of whoever runs them."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("COMBEE_HOME", str(tmp_path_factory.mktemp("home")))
