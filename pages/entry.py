@@ -1,0 +1,21 @@
+"""Entry of every page: page settings and navigation. A link to any page passes through here."""
+
+from pathlib import Path
+
+import streamlit as st
+
+ASSETS = Path(__file__).parent / "assets"
+
+st.set_page_config(page_title="Combee", page_icon=str(ASSETS / "combee.svg"), layout="wide")
+st.logo(str(ASSETS / "combee.svg"), size="medium")
+st.navigation(
+    [
+        st.Page("overview.py", title="Overview", icon=":material/hive:", default=True),
+        st.Page("traces.py", title="Traces", icon=":material/forum:"),
+        st.Page("learn.py", title="Learn", icon=":material/school:"),
+        st.Page("merges.py", title="Merges", icon=":material/account_tree:"),
+        st.Page("prompts.py", title="Prompts", icon=":material/rule:"),
+        st.Page("settings.py", title="Settings", icon=":material/tune:"),
+    ],
+    position="top",
+).run()
