@@ -1,5 +1,6 @@
 """Which learner a run uses: the model of its endpoint, or the offline rules engine when none is set."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,6 +17,8 @@ async def open_learner(endpoint: Endpoint | None, api_key: str | None) -> AsyncI
         yield RulesLearner()
         return
     model = OpenAIModel(endpoint, api_key)
+    # The client takes over half a second to import: not on the event loop, and before the first call is timed.
+    await asyncio.to_thread(model.connect)
     try:
         yield AceLearner(model)
     finally:

@@ -127,15 +127,15 @@ class OpenAIModel:
         meter.requests += 1
         try:
             # A plain body and a raw answer skip the client's own models of both, which cost more than the sending.
-            response = await self._connected().post("/chat/completions", body=body, cast_to=httpx2.Response)
+            response = await self.connect().post("/chat/completions", body=body, cast_to=httpx2.Response)
             return self._read(response.content, meter)
         except openai.OpenAIError as error:
             failure = failure_of(error, self._endpoint.base_url, self._endpoint.model, self._key)
             meter.fail(failure.kind)
             raise failure from error
 
-    def _connected(self) -> "AsyncOpenAI":
-        """The client, made at the first call: importing openai takes 0.6 s."""
+    def connect(self) -> "AsyncOpenAI":
+        """The client, made when it is first needed: importing openai takes 0.6 s."""
         if self._client is None:
             import httpx2
             from openai import AsyncOpenAI, DefaultAioHttpClient
