@@ -2,8 +2,8 @@
 
     python -m benchmarks.engine
 
-Starts the stand-in OpenAI server in a process of its own (its answers are made by rules: a simulated model), learns from
-made traces through the product's own engine, store and client, and prints wall time / bound. The goal is in the last column.
+Starts the stand-in OpenAI server in a process of its own (its answers are made by rules: a simulated model), learns
+from made traces through the product's own engine, store and client, and prints wall time / bound beside the goal.
 """
 
 import argparse
@@ -54,15 +54,18 @@ def stand_in(latency: float) -> Iterator[str]:
 
 def measure(n: int, parallel: int, latency: float) -> tuple[float, float]:
     """Seconds of one run, and seconds of CPU of this process in it."""
-    with tempfile.TemporaryDirectory() as folder, stand_in(latency) as url:
-        with Workspace(Path(folder) / "bench.duckdb") as workspace:
-            traces = workspace._traces
-            traces.add(traces.begin_import("made", "openai-chat", ""), [trace(i) for i in range(n)], [], ImportCounts())
-            endpoint = Endpoint(base_url=url, model="stand-in")
-            spent = time.process_time()
-            summary = workspace.learn(RunSettings(prompt="bench", batch=n, parallel=parallel, endpoint=endpoint))
-            assert summary["state"] == "done", summary["error"]
-            return summary["wall_s"], time.process_time() - spent
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        stand_in(latency) as url,
+        Workspace(Path(folder) / "bench.duckdb") as workspace,
+    ):
+        traces = workspace._traces
+        traces.add(traces.begin_import("made", "openai-chat", ""), [trace(i) for i in range(n)], [], ImportCounts())
+        endpoint = Endpoint(base_url=url, model="stand-in")
+        spent = time.process_time()
+        summary = workspace.learn(RunSettings(prompt="bench", batch=n, parallel=parallel, endpoint=endpoint))
+        assert summary["state"] == "done", summary["error"]
+        return summary["wall_s"], time.process_time() - spent
 
 
 def main() -> None:

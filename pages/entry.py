@@ -6,9 +6,7 @@ import streamlit as st
 
 ASSETS = Path(__file__).parent / "assets"
 
-st.set_page_config(page_title="Combee", page_icon=str(ASSETS / "combee.svg"), layout="wide")
-st.logo(str(ASSETS / "combee.svg"), size="medium")
-st.navigation(
+page = st.navigation(
     [
         st.Page("overview.py", title="Overview", icon=":material/hive:", default=True),
         st.Page("traces.py", title="Traces", icon=":material/forum:"),
@@ -18,4 +16,7 @@ st.navigation(
         st.Page("settings.py", title="Settings", icon=":material/tune:"),
     ],
     position="top",
-).run()
+)
+st.set_page_config(page_title=f"{page.title} · Combee", page_icon=str(ASSETS / "combee.svg"), layout="wide")
+st.logo(str(ASSETS / "combee.svg"), size="medium")
+page.run()
