@@ -6,6 +6,8 @@ import streamlit as st
 
 ASSETS = Path(__file__).parent / "assets"
 
+# Before navigation: the icon of the page would become the browser tab's, fetched from a font host.
+st.set_page_config(page_title="Combee", page_icon=str(ASSETS / "combee.svg"), layout="wide")
 page = st.navigation(
     [
         st.Page("overview.py", title="Overview", icon=":material/hive:", default=True),
@@ -17,6 +19,6 @@ page = st.navigation(
     ],
     position="top",
 )
-st.set_page_config(page_title=f"{page.title} · Combee", page_icon=str(ASSETS / "combee.svg"), layout="wide")
+st.set_page_config(page_title=f"{page.title} · Combee")
 st.logo(str(ASSETS / "combee.svg"), size="medium")
 page.run()
