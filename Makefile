@@ -8,14 +8,16 @@ STAMP := $(VENV)/.installed
 .PHONY: help install app test lint
 
 help:
-	@echo "make app      install what is needed and start the app (PORT=8501)"
+	@echo "make app      install what is needed and start the app (PORT=$(PORT))"
 	@echo "make test     install what is needed and run all tests"
 	@echo "make lint     style, types and the floors of the house"
-	@echo "make install  only install, into $(VENV)"
+	@echo "make install  only install, into $(VENV) (PYTHON=$(PYTHON))"
 
 install: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "Combee needs Python 3.11 or newer, and there is no $(PYTHON): install it, or name another with PYTHON=…" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Combee needs Python 3.11 or newer; this is $$($(PYTHON) --version 2>&1). Name another with PYTHON=…" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
@@ -25,11 +27,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
 
-# The shell becomes the server, so that a signal to make's own group or Ctrl-C ends it and nothing is left behind;
-# a signal to make alone is passed on by make itself.
+# The shell becomes the server, so that Ctrl-C and a signal to make's group reach it and nothing is left behind;
+# a SIGTERM to make alone is passed on by make itself.
 app: install
-	@echo "Combee is at http://127.0.0.1:$(PORT)"
-	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT)
+	@PORT=$(PORT) exec $(BIN)/python app.py
 
 test: install
 	@$(BIN)/python -m pytest
