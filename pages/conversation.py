@@ -4,7 +4,7 @@ All text of a trace is drawn as plain text or as code, never as Markdown or HTML
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import orjson
 import streamlit as st
@@ -18,7 +18,7 @@ ONE_LINE = 100
 """Characters of tool arguments that are not laid out over several lines."""
 
 _SPEAKERS = {
-    "system": ("System prompt", ":material/settings:"),
+    "system": ("System", ":material/settings:"),
     "user": ("User", ":material/person:"),
     "assistant": ("Agent", ":material/smart_toy:"),
     "tool": ("Tool", ":material/build:"),
@@ -29,18 +29,24 @@ _SPEAKERS = {
 def show_conversation(trace_id: str, trace: Trace) -> None:
     """Draw the messages, a page at a time when there are many."""
     pages = -(-len(trace.messages) // PAGE_SIZE)
-    place = st.container()
+    place = st.container(gap="xxsmall")
     page = 1
     if pages > 1:
         with st.container(horizontal_alignment="center"):
             page = st.pagination(pages, key=f"messages_{trace_id}")
     first = (page - 1) * PAGE_SIZE
+    tools = {call.id: call.name for message in trace.messages for call in message.tool_calls if call.id}
     with place:
         for number, message in enumerate(trace.messages[first : first + PAGE_SIZE], first + 1):
-            _show_message(f"{trace_id}.{number}", number, message)
+            _show_message(f"{trace_id}.{number}", number, message, tools)
 
 
-def show_text(key: str, text: str, draw: Callable[[str], object] = st.text) -> None:
+def prose(text: str) -> None:
+    """Draw plain text as it is, with hidden characters shown by their code."""
+    st.html(f'<div class="cb-prose" dir="auto">{visible(text)}</div>')
+
+
+def show_text(key: str, text: str, draw: Callable[[str], object] = prose) -> None:
     """Draw a text of any length: a long one by its beginning and end, with a button for the whole."""
     folded = fold(text)
     if folded is None:
@@ -70,7 +76,8 @@ def _toggle(key: str) -> None:
     st.session_state[key] = not st.session_state.get(key, False)
 
 
-def _show_message(key: str, number: int, message: Message) -> None:
+def _show_message(key: str, number: int, message: Message, tools: Mapping[str, str]) -> None:
+    """`tools` gives the name of the tool that a call's id stands for: not every file repeats it with the result."""
     label, icon = _SPEAKERS[message.role]
     with st.chat_message(message.role, avatar=icon), st.container(gap="xsmall"):
         st.html(f'<div class="cb-speaker">{label}<span>{number}</span></div>')
@@ -82,7 +89,7 @@ def _show_message(key: str, number: int, message: Message) -> None:
         for place, call in enumerate(message.tool_calls):
             _show_call(f"{key}.call{place}", call)
         for place, result in enumerate(message.tool_results):
-            _show_result(f"{key}.result{place}", result)
+            _show_result(f"{key}.result{place}", result, result.name or tools.get(result.call_id, ""))
         if not (message.text or message.reasoning or message.tool_calls or message.tool_results):
             st.caption("No text")
 
@@ -94,8 +101,8 @@ def _show_call(key: str, call: ToolCall) -> None:
         show_text(key, text, lambda shown: st.code(shown, language=language, wrap_lines=True))
 
 
-def _show_result(key: str, result: ToolResult) -> None:
-    name = f" of <code>{visible(result.name)}</code>" if result.name else ""
+def _show_result(key: str, result: ToolResult, tool: str) -> None:
+    name = f" of <code>{visible(tool)}</code>" if tool else ""
     if result.error:
         st.html(f'<div class="cb-call cb-error">✕ Error{name}</div>')
     else:

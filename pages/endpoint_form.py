@@ -21,7 +21,7 @@ API_KEY = "api_key"
 
 _OTHER = "Another address"
 _BASE, _MODEL, _TIMEOUT, _ATTEMPTS = "settings_base_url", "settings_model", "settings_timeout", "settings_attempts"
-_CHECKED = "settings_checked"
+_KEY, _CHECKED = "settings_key", "settings_checked"
 _PRESETS = {preset.name: preset for preset in PRESETS}
 
 
@@ -95,15 +95,20 @@ def _fields() -> tuple[str, str]:
     ).strip()
     model = _model(known)
     from_environment = bool(os.environ.get("OPENAI_API_KEY"))
+    st.session_state[_KEY] = st.session_state.get(API_KEY, "")
     st.text_input(
         "API key",
         type="password",
-        key=API_KEY,
-        persist_state="session",
+        key=_KEY,
+        on_change=_take_key,
         placeholder="from OPENAI_API_KEY" if from_environment else "none",
         help="Kept for this session only, never stored. Without one, OPENAI_API_KEY of the environment is used.",
     )
     return base_url, model
+
+
+def _take_key() -> None:
+    st.session_state[API_KEY] = st.session_state[_KEY].strip()
 
 
 def _take_preset() -> None:

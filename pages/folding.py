@@ -31,4 +31,6 @@ def fold(text: str) -> Folded | None:
         return None
     head = "\n".join(text[:HEAD_CHARACTERS].split("\n")[:HEAD_LINES])
     tail = "\n".join(text[-TAIL_CHARACTERS:].split("\n")[-TAIL_LINES:])
-    return Folded(head, tail, lines, len(text))
+    cut_off = "…" if len(head) == HEAD_CHARACTERS else ""
+    cut_on = "…" if len(tail) == TAIL_CHARACTERS else ""
+    return Folded(head + cut_off, cut_on + tail, lines, len(text))

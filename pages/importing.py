@@ -131,6 +131,10 @@ def show_receipts() -> None:
             st.button("Put away", type="tertiary", key="receipts_close", on_click=_put_away)
         if job.problem:
             st.html(f'<div class="cb-why">✕ The import broke off: {visible(job.problem)}</div>')
+        elif not job.reports:
+            st.html(
+                f'<div class="cb-why">✕ {visible(job.files[0].name)} holds no files: there is nothing to read.</div>'
+            )
         st.html(receipts_html(sorted(job.reports, key=lambda file: (file.format is not None, not file.rejected))))
 
 

@@ -60,13 +60,13 @@ def _receipt(file: FileReport) -> str:
 
 def rejects_html(rejects: Sequence[Mapping[str, Any]]) -> str:
     """Records that could not be read: where, why, and how they begin."""
-    return f'<ul class="cb-rejects">{"".join(map(_reject, rejects))}</ul>'
+    return f'<div class="cb-rejects">{"".join(map(_reject, rejects))}</div>'
 
 
 def _reject(row: Mapping[str, Any]) -> str:
     excerpt = f"<pre>{visible(row['excerpt'])}</pre>" if row["excerpt"] else ""
     where = f"<strong>{visible(row['file'])}</strong><span>{place_of(row)}</span>"
-    return f'<li><div class="cb-facts">{where}</div><div class="cb-why">{visible(row["reason"])}</div>{excerpt}</li>'
+    return f'<div><div class="cb-facts">{where}</div><div class="cb-why">{visible(row["reason"])}</div>{excerpt}</div>'
 
 
 def place_of(row: Mapping[str, Any]) -> str:
@@ -81,9 +81,8 @@ def lessons_html(lessons: Sequence[Learnt]) -> str:
     parts = []
     for _, group in groupby(lessons, key=lambda lesson: (lesson.run, lesson.iteration)):
         of_run = list(group)
-        parts.append(f'<div class="cb-facts">{_run_line(of_run[0])}</div><ul class="cb-items">')
+        parts.append(f'<div class="cb-facts">{_run_line(of_run[0])}</div>')
         parts += [_lesson(lesson) for lesson in of_run]
-        parts.append("</ul>")
     return "".join(parts)
 
 
@@ -100,6 +99,6 @@ def _lesson(lesson: Learnt) -> str:
         links = (page_link("prompts", bullet, version=lesson.version) for bullet in lesson.bullets)
         note += f" of {escape(lesson.version)}: {', '.join(links)}"
     return (
-        f'<li><span>{swatch(look)}</span><div><div class="cb-item-text" dir="auto">{visible(lesson.text)}</div>'
-        f'<div class="cb-item-note">{note}</div></div></li>'
+        f'<div class="cb-learnt"><div>{swatch(look)}</div><div class="cb-prose" dir="auto">{visible(lesson.text)}</div>'
+        f'<div></div><div class="cb-why">{note}</div></div>'
     )

@@ -8,7 +8,7 @@ import streamlit as st
 from combee_core.errors import CombeeError
 from combee_core.trace import Trace
 from combee_core.workspace import Workspace
-from pages.conversation import show_conversation, show_text
+from pages.conversation import prose, show_conversation, show_text
 from pages.diff_view import visible
 from pages.numbers import counted
 from pages.trace_html import facts_html, lessons_html
@@ -59,7 +59,7 @@ def _go(trace_id: str | None) -> None:
         st.query_params["trace"] = trace_id
 
 
-def _labelled(label: str, key: str, text: str, draw: Callable[[str], object] = st.text) -> None:
+def _labelled(label: str, key: str, text: str, draw: Callable[[str], object] = prose) -> None:
     with st.container(gap="xxsmall"):
         st.html(f'<div class="cb-label">{label}</div>')
         show_text(key, text, draw)

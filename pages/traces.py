@@ -15,8 +15,7 @@ from pages.trace_view import show_trace
 
 def main() -> None:
     """One trace when the address names one, else the list."""
-    for style in ("merges.css", "traces.css"):
-        st.html(Path(__file__).with_name(style))
+    st.html(Path(__file__).with_name("traces.css"))
     workspace = get_workspace()
     trace_id = st.query_params.get("trace")
     if trace_id:
