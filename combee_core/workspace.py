@@ -382,7 +382,7 @@ def _in_batches(reading: FileReading) -> Iterator[tuple[list[Trace], list[Reject
         if isinstance(entry, Trace):
             traces.append(entry)
         else:
-            rejects.append(RejectRow(entry.file, entry.line, entry.index, entry.reason, entry.excerpt))
+            rejects.append(RejectRow(entry.file, entry.line, entry.index, entry.reason, entry.excerpt.rstrip()))
         if len(traces) + len(rejects) >= BATCH:
             yield traces, rejects
             traces, rejects = [], []

@@ -1,8 +1,8 @@
 """A stand-in OpenAI server over real HTTP, whose answers depend on the prompt alone, never on order or count.
 
 It can be slow, refuse, drop connections and give answers of every wrong kind; faults are drawn by a seed, the prompt
-and how often that prompt was asked, so that a retry may succeed and a run can be repeated. In a thread: `StandIn()`. As a
-process of its own (benchmarks): `python -m tests.stand_in --latency 0.2`, which prints its address.
+and how often that prompt was asked, so that a retry may succeed and a run can be repeated. In a thread: `StandIn()`. As
+a process of its own (benchmarks): `python -m tests.stand_in --latency 0.2`, which prints its address.
 """
 
 import argparse
@@ -60,6 +60,7 @@ class StandIn:
         self.answers: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.latencies: list[float] = []
+        self.tick = threading.Event()
         self.hold = threading.Event()
         self.hold.set()
         self._port = port
@@ -170,6 +171,7 @@ class StandIn:
             return web.Response()
         self.answered += 1
         self.answers[name] += 1
+        self.tick.set()
         return web.json_response(_completion(body, _spoiled(fault, reply(body, self.behaviour)), fault))
 
     def _refusal_of_parameters(self, body: dict[str, Any]) -> web.Response | None:

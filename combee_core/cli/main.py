@@ -35,12 +35,11 @@ def main(arguments: list[str] | None = None) -> Never:
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
-        combee.main(args=arguments, prog_name="combee", standalone_mode=False)
+        # Without standalone mode click hands back the code of an early exit.
+        return int(combee.main(args=arguments, prog_name="combee", standalone_mode=False) or 0)
     except CombeeError as error:
         say(str(error))
         return 1
-    except click.exceptions.Exit as end:
-        return end.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -51,7 +50,6 @@ def run(arguments: list[str] | None = None) -> int:
         # Whoever read our output has gone; a later flush at exit must not complain of it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> Never:

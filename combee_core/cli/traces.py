@@ -19,9 +19,17 @@ def import_(session: Session, paths: tuple[Path, ...], format_: str | None) -> i
     report = session.workspace.import_paths(paths, format_)
     session.answer(_import_document(report), lambda: _tell(report))
     if report.traces == 0:
-        say("No trace came in: " + "; ".join(f"{file.path}: {file.reason}" for file in report.files))
+        say("No trace came in. " + " ".join(_why_not(file) for file in report.files))
         return 1
     return 0
+
+
+def _why_not(file: FileReport) -> str:
+    if file.skipped:
+        return f"{file.path}: {file.skipped}"
+    if file.format:
+        return f"{file.path}: all {file.rejected:,} records were rejected, `combee rejects` says why."
+    return file.reason
 
 
 def _import_document(report: ImportReport) -> dict[str, Any]:

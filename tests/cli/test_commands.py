@@ -1,0 +1,342 @@
+"""The command line as scripts rely on it: JSON on stdout and nothing else, exit codes, one sentence for mistakes."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from combee_core.cli.main import run
+from combee_core.playbook import parse
+from tests.stand_in import StandIn
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def chats(tmp_path: Path) -> Path:
+    """Twelve chats in which the agent gets a unit wrong, one broken line, one chat twice."""
+    rows = [
+        {
+            "messages": [
+                {"role": "user", "content": f"Refund order {number}"},
+                {"role": "assistant", "content": f"Refunded {number}.50"},
+            ],
+            "score": number % 2,
+            "feedback": f"refund_order wants order_{number} in cents, so pass {number * 50} instead of {number}.50.",
+        }
+        for number in range(12)
+    ]
+    path = tmp_path / "chats.jsonl"
+    lines = [json.dumps(row) for row in rows]
+    path.write_text("\n".join([*lines[:3], '{"messages": [', *lines[3:], lines[0]]) + "\n")
+    return path
+
+
+class Shell:
+    """Runs commands on one database in this process."""
+
+    def __init__(self, db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.db = db
+        self._capsys = capsys
+
+    def __call__(self, *arguments: object, code: int = 0) -> tuple[str, str]:
+        self._capsys.readouterr()
+        name, *rest = map(str, arguments)
+        ended = run([name, "--db", str(self.db), *rest])
+        out, err = self._capsys.readouterr()
+        assert ended == code, err
+        assert "Traceback" not in err
+        return out, err
+
+    def json(self, *arguments: object, code: int = 0) -> dict[str, Any]:
+        out, _ = self(*arguments, "--json", code=code)
+        return json.loads(out)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path / "combee.duckdb", capsys)
+
+
+def learn(shell: Shell, server: StandIn, *more: object) -> dict[str, Any]:
+    return shell.json("learn", "--prompt", "shop", "--base-url", server.url, "--model", "stand-in", *more)
+
+
+def test_import_counts_new_duplicate_and_rejected(shell, chats):
+    report = shell.json("import", chats)
+    assert {name: report[name] for name in ("traces", "new", "duplicates", "rejected")} == {
+        "traces": 13,
+        "new": 12,
+        "duplicates": 1,
+        "rejected": 1,
+    }
+    (file,) = report["files"]
+    assert file["path"] == str(chats)
+    assert file["format"] == "openai-chat"
+    assert "messages" in file["reason"]
+    again = shell.json("import", chats)
+    assert (again["traces"], again["new"], again["duplicates"]) == (13, 0, 13)
+
+
+def test_rejects_name_file_line_reason_and_excerpt(shell, chats):
+    shell.json("import", chats)
+    found = shell.json("rejects")
+    assert found["total"] == 1
+    (reject,) = found["rejects"]
+    assert (reject["file"], reject["line"], reject["excerpt"]) == (str(chats), 4, '{"messages": [')
+    assert reject["reason"]
+
+
+@pytest.mark.parametrize("text", ["", "hello, world", "\x00\x01\x02", '{"name": "a-package", "version": "1"}'])
+def test_a_file_without_traces_ends_with_one_and_one_sentence(shell, tmp_path, text):
+    path = tmp_path / "file"
+    path.write_text(text)
+    out, err = shell("import", path, "--json", code=1)
+    assert json.loads(out)["traces"] == 0
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_missing_file_is_told(shell, tmp_path):
+    _, err = shell("import", tmp_path / "nothing.jsonl", code=1)
+    assert "nothing.jsonl" in err
+
+
+def test_traces_are_filtered_and_paged(shell, chats):
+    shell.json("import", chats)
+    found = shell.json("traces", "--limit", 5, "--offset", 10)
+    assert (found["total"], len(found["traces"])) == (12, 2)
+    assert set(found["traces"][0]) == {"id", "task", "format", "success", "score", "steps", "source"}
+    failures = shell.json("traces", "--outcome", "failure")
+    assert failures["total"] == 6
+    assert {trace["success"] for trace in failures["traces"]} == {False}
+    assert shell.json("traces", "--text", "order 11")["total"] == 1
+    assert shell.json("traces", "--format", "atif")["total"] == 0
+
+
+def test_learn_reports_what_the_endpoint_counted(shell, chats, stand_in):
+    shell.json("import", chats)
+    stand_in.set(faults={"500": 0.1, "malformed": 0.1, "empty": 0.1})
+    summary = learn(shell, stand_in, "--batch", 6)
+    assert summary["state"] == "done"
+    assert summary["calls"] == stand_in.requests
+    assert summary["failed_calls"] == sum(stand_in.by_fault[kind] for kind in ("500", "malformed", "empty"))
+    assert summary["version"] == "shop@2"
+    assert (summary["traces"], summary["iterations"]) == (12, 2)
+    assert summary["cost_usd"] is None
+    assert summary["lessons"] >= summary["bullets"] > 0
+    assert summary["wall_s"] > 0
+    assert summary["input_tokens"] > summary["output_tokens"] > 0
+
+
+def test_offline_learning_makes_no_call_and_costs_nothing(shell, chats):
+    shell.json("import", chats)
+    summary = shell.json("learn", "--prompt", "shop", "--offline")
+    assert (summary["state"], summary["calls"], summary["cost_usd"]) == ("done", 0, 0)
+    assert summary["bullets"] > 0
+
+
+def test_the_playbook_is_the_same_bytes_for_parallel_1_and_64_and_in_another_database(
+    shell, chats, stand_in, tmp_path, capsys
+):
+    texts = set()
+    for number, parallel in enumerate((1, 64)):
+        other = Shell(tmp_path / f"{number}.duckdb", capsys)
+        other.json("import", chats)
+        learn(other, stand_in, "--parallel", parallel, "--batch", 5, "--seed", 7)
+        texts.add(
+            (
+                *(other("export", "shop@3", "--format", format_)[0] for format_ in ("markdown", "ace")),
+                json.dumps(other.json("export", "shop@3")["sections"]),
+            )
+        )
+    assert len(texts) == 1
+
+
+def test_the_tree_holds_every_call_and_what_went_where(shell, chats, stand_in):
+    shell.json("import", chats)
+    summary = learn(shell, stand_in, "--batch", 12)
+    (iteration,) = shell.json("tree", summary["run"])["iterations"]
+    assert iteration["batch_size"] == 12
+    assert iteration["why"].startswith("fixed")
+    nodes = {node["id"]: node for node in iteration["nodes"]}
+    kinds = [node["kind"] for node in nodes.values()]
+    assert (kinds.count("reflection"), kinds.count("merge"), kinds.count("final")) == (12, 3, 1)
+    assert sum(node["attempts"] for node in nodes.values()) == summary["calls"]
+    for node in nodes.values():
+        assert all(name in nodes for name in node["inputs"])
+        assert set(node) >= {"level", "group", "traces", "state", "seconds", "input_tokens", "output_tokens", "error"}
+    merges = [node for node in nodes.values() if node["kind"] == "merge"]
+    assert sum(len(node["inputs"]) for node in merges) == 24
+    lost = {item["text"] for node in nodes.values() for item in node["dropped"]}
+    assert len(lost) == summary["dropped_lessons"]
+    assert shell.json("tree", summary["run"], "--iteration", 9)["iterations"] == []
+
+
+def test_versions_diff_approve_and_export_tell_one_story(shell, chats, stand_in):
+    shell.json("import", chats)
+    summary = learn(shell, stand_in, "--batch", 6)
+    _, err = shell("export", "shop", code=1)
+    assert "shop@2" in err
+    assert "shop@1" in err
+    listed = shell.json("versions", "shop")
+    assert [row["version"] for row in listed["versions"]] == ["shop@2", "shop@1"]
+    assert listed["versions"][0]["parent"] == "shop@1"
+    assert {row["status"] for row in listed["versions"]} == {"candidate"}
+    diff = shell.json("diff", "shop@1", "shop@2")
+    assert set(diff["added"][0]) == {"section", "id", "content"}
+    assert len(diff["added"]) + len(diff["changed"]) + len(diff["unchanged"]) == summary["bullets"]
+    out, err = shell("export", "shop@2")
+    assert "not approved" in err
+    approved = shell.json("approve", "shop@2", "--by", "Ada", "--note", "looks right")
+    assert (approved["version"], approved["status"], approved["by"]) == ("shop@2", "approved", "Ada")
+    assert approved["at"]
+    assert shell("export", "shop") == (out, "")
+    document = shell.json("export", "shop")
+    assert (document["status"], document["approved_by"], document["version"]) == ("approved", "Ada", "shop@2")
+    bullet = document["sections"][0]["bullets"][0]
+    assert set(bullet) >= {"id", "content", "helpful", "harmful", "support", "sources"}
+    source = bullet["sources"][0]
+    tree = shell.json("tree", summary["run"])
+    nodes = {node["id"]: node for iteration in tree["iterations"] for node in iteration["nodes"]}
+    assert nodes[source["reflection"]]["traces"] == [source["trace"]]
+    assert nodes[source["node"]]["kind"] == "final"
+
+
+def test_export_to_a_file_holds_the_bytes_of_stdout(shell, chats, tmp_path):
+    shell.json("import", chats)
+    shell.json("learn", "--prompt", "shop", "--offline")
+    shell("approve", "shop@1", "--by", "Ada")
+    for format_ in ("markdown", "json", "ace"):
+        target = tmp_path / f"prompt.{format_}"
+        out, _ = shell("export", "shop", "--format", format_)
+        shell("export", "shop", "--format", format_, "-o", target)
+        assert target.read_bytes() == out.encode()
+    assert len(parse((tmp_path / "prompt.ace").read_text())) > 0
+
+
+def test_learning_goes_on_from_the_approved_version_and_from_the_one_that_is_named(shell, chats, stand_in):
+    shell.json("import", chats)
+    first = learn(shell, stand_in, "--batch", 6)
+    assert learn(shell, stand_in, "--seed", 1)["version"] == "shop@3"
+    versions = {row["version"]: row["parent"] for row in shell.json("versions", "shop")["versions"]}
+    assert versions["shop@3"] is None, "nothing was approved: it starts from nothing"
+    learn(shell, stand_in, "--from", first["version"])
+    shell("approve", "shop@1", "--by", "Ada")
+    learn(shell, stand_in)
+    versions = {row["version"]: row["parent"] for row in shell.json("versions", "shop")["versions"]}
+    assert versions["shop@4"] == "shop@2"
+    assert versions["shop@5"] == "shop@1"
+
+
+def test_resume_of_a_finished_run_makes_no_call_and_says_so(shell, chats, stand_in):
+    shell.json("import", chats)
+    summary = learn(shell, stand_in)
+    requests = stand_in.requests
+    out, err = shell("resume", summary["run"], "--json")
+    assert "finished already" in err
+    assert json.loads(out) == summary
+    assert stand_in.requests == requests
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("export", "nothing"), "There is no prompt nothing"),
+        (("export", "nothing@3"), "There is no version nothing@3"),
+        (("export", "nothing@x"), "NAME@N"),
+        (("tree", "run-9"), "There is no run run-9"),
+        (("resume", "run-9"), "There is no run run-9"),
+        (("learn", "--prompt", "p", "--offline"), "There are no traces"),
+        (("learn", "--prompt", "a b", "--offline"), "cannot be a prompt's name"),
+        (("approve", "nothing@1", "--by", "x"), "There is no version nothing@1"),
+    ],
+)
+def test_mistakes_are_told_in_one_sentence(shell, arguments, part):
+    out, err = shell(*arguments, code=1)
+    assert out == ""
+    assert part in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import",),
+        ("learn",),
+        ("traces", "--outcome", "good"),
+        ("approve", "p@1"),
+        ("learn", "--prompt", "p", "--batch", "0"),
+    ],
+)
+def test_wrong_usage_ends_with_two(shell, arguments):
+    shell(*arguments, code=2)
+
+
+def test_an_endpoint_that_refuses_the_key_ends_the_run_and_can_be_resumed(shell, chats, stand_in, monkeypatch):
+    shell.json("import", chats)
+    stand_in.set(key="right")
+    out, err = shell("learn", "--prompt", "p", "--base-url", stand_in.url, "--model", "stand-in", "--json", code=1)
+    summary = json.loads(out)
+    assert summary["state"] == "failed"
+    assert "refused the key" in err
+    assert f"combee resume {summary['run']}" in err
+    monkeypatch.setenv("OPENAI_API_KEY", "right")
+    assert shell.json("resume", summary["run"])["state"] == "done"
+    database = shell.db.read_bytes()
+    assert b'"right"' not in database
+
+
+def start_learning(db: Path, server: StandIn) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "combee_core.cli", "learn", "--db", str(db), "--prompt", "shop", "--json"),
+            *("--base-url", server.url, "--model", "stand-in", "--parallel", "2"),
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait_for(server: StandIn, answered: int, process: subprocess.Popen[bytes]) -> None:
+    while server.answered < answered:
+        assert process.poll() is None, process.communicate()
+        server.tick.wait(1)
+        server.tick.clear()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_to_resume_and_ends_with_130(shell, chats, stand_in, ending):
+    shell.json("import", chats)
+    stand_in.set(latency=0.1)
+    process = start_learning(shell.db, stand_in)
+    wait_for(stand_in, 3, process)
+    process.send_signal(ending)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"combee resume run-1" in err
+    assert b"Traceback" not in err
+    assert shell.json("runs")["runs"][0]["state"] == "interrupted"
+
+
+def test_after_a_kill_resume_repeats_only_what_was_in_flight_and_ends_with_the_same_playbook(
+    shell, chats, stand_in, tmp_path, capsys
+):
+    shell.json("import", chats)
+    stand_in.set(latency=0.1)
+    process = start_learning(shell.db, stand_in)
+    wait_for(stand_in, 7, process)
+    process.kill()
+    process.communicate()
+    assert shell.json("runs")["runs"][0]["state"] == "interrupted"
+    stand_in.set(latency=0.0)
+    assert shell.json("resume", "run-1")["state"] == "done"
+    repeated = sum(times - 1 for times in stand_in.answers.values())
+    assert repeated <= 2 + 2, "two were in flight, two may have been answered and not yet written"
+    whole = Shell(tmp_path / "whole.duckdb", capsys)
+    whole.json("import", chats)
+    learn(whole, stand_in)
+    assert whole("export", "shop@1")[0] == shell("export", "shop@1")[0]
