@@ -20,7 +20,7 @@ class RecordError(CombeeError):
 
 @dataclass(slots=True)
 class Record:
-    """One parsed value of a file: `line` counts from 1 in text, `index` from 0 in a list, `raw` is its text if known."""
+    """One parsed value of a file: `line` counts from 1 in text, `index` from 0 in a list, `raw` is its text."""
 
     value: Any
     line: int | None = None

@@ -7,10 +7,9 @@ import codecs
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 import zstandard
 
@@ -21,11 +20,17 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 @dataclass
 class Blob:
-    """A named piece of bytes. `open` gives them from the start each time; `notes` says what was wrong while reading."""
+    """A named piece of bytes: a file, or with `member` one inside an archive.
+
+    `open` gives the bytes from the start each time. `path` is where it lies among the files that were given together,
+    with slashes. `problem` says why it must not be opened, `notes` what was wrong while reading.
+    """
 
     name: str
-    open: Callable[[], BinaryIO]
+    open: Callable[[], io.BufferedReader]
     member: str = ""
+    path: str = ""
+    problem: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -34,20 +39,21 @@ class Blob:
         return f"{self.name}!{self.member}" if self.member else self.name
 
 
-def file_blob(path: Path, name: str | None = None) -> Blob:
-    """A file on disk under the name that people know it by."""
-    return Blob(name or str(path), lambda: path.open("rb"))
+def file_blob(path: Path, name: str | None = None, place: str = "") -> Blob:
+    """A file on disk under the name that people know it by; `place` is its path inside a folder."""
+    shown = name or str(path)
+    return Blob(shown, lambda: io.BufferedReader(path.open("rb", buffering=0), _CHUNK), path=place or Path(shown).name)
 
 
 def unpacked(blob: Blob) -> io.BufferedReader:
     """The bytes of a blob with gzip and zstd taken off, also one inside the other. What a cut stream holds is kept."""
-    reader: io.BufferedReader = io.BufferedReader(_raw(blob.open()), _CHUNK)
+    reader = blob.open()
     for _ in range(3):
-        head = reader.peek(4)[:4]
+        head = peek(reader, 4)
         if head.startswith(GZIP):
             reader = from_chunks(_gunzip(reader, blob))
         elif head.startswith(ZSTD):
-            reader = from_chunks(_unzstd(reader, blob))
+            reader = from_chunks(unzstd(reader, blob))
         else:
             break
     return reader
@@ -61,13 +67,25 @@ def as_utf8(reader: io.BufferedReader) -> io.BufferedReader:
     elif encoding := _utf16(head):
         return from_chunks(_recoded(reader, encoding))
     if b"\r" in head and b"\n" not in head:
-        return from_chunks(chunk.replace(b"\r", b"\n") for chunk in iter(lambda: reader.read(_CHUNK), b""))
+        return from_chunks(chunk.replace(b"\r", b"\n") for chunk in chunks_of(reader))
     return reader
 
 
 def peek(reader: io.BufferedReader, size: int = HEAD) -> bytes:
     """The first bytes, without taking them."""
     return reader.peek(size)[:size]
+
+
+def chunks_of(reader: io.BufferedReader) -> Iterator[bytes]:
+    """The rest of a stream, piece by piece; the stream is closed at the end."""
+    with reader:
+        while chunk := reader.read1(_CHUNK):
+            yield chunk
+
+
+def from_chunks(chunks: Iterator[bytes]) -> io.BufferedReader:
+    """A stream over byte strings that are made while it is read."""
+    return io.BufferedReader(_Chunks(chunks), _CHUNK)
 
 
 class _Chunks(io.RawIOBase):
@@ -91,32 +109,29 @@ class _Chunks(io.RawIOBase):
         self._rest = self._rest[size:]
         return size
 
-
-def from_chunks(chunks: Iterator[bytes]) -> io.BufferedReader:
-    """A stream over byte strings that are made while it is read."""
-    return io.BufferedReader(_Chunks(chunks), _CHUNK)
-
-
-def _raw(stream: BinaryIO) -> io.RawIOBase:
-    return _Chunks(iter(lambda: stream.read(_CHUNK), b""))
+    def close(self) -> None:
+        if isinstance(self._chunks, Generator) and not self.closed:
+            self._chunks.close()
+        super().close()
 
 
 def _gunzip(reader: io.BufferedReader, blob: Blob) -> Iterator[bytes]:
-    unzipper = gzip.GzipFile(fileobj=reader)
     try:
-        while chunk := unzipper.read1(_CHUNK):
-            yield chunk
+        with reader, gzip.GzipFile(fileobj=reader) as unzipper:
+            while chunk := unzipper.read1(_CHUNK):
+                yield chunk
     except (EOFError, OSError, zlib.error):
-        blob.notes.append("its gzip stream is cut off or damaged: what could be unpacked was read")
+        blob.notes.append("its gzip stream is cut off or damaged")
 
 
-def _unzstd(reader: io.BufferedReader, blob: Blob) -> Iterator[bytes]:
+def unzstd(reader: io.BufferedReader, blob: Blob) -> Iterator[bytes]:
+    """The unpacked pieces of a zstd stream, of one frame or several."""
     try:
-        with zstandard.ZstdDecompressor().stream_reader(reader, read_across_frames=True) as unzipper:
+        with reader, zstandard.ZstdDecompressor().stream_reader(reader, read_across_frames=True) as unzipper:
             while chunk := unzipper.read(_CHUNK):
                 yield chunk
     except zstandard.ZstdError:
-        blob.notes.append("its zstd stream is damaged: what could be unpacked was read")
+        blob.notes.append("its zstd stream is cut off or damaged")
 
 
 def _utf16(head: bytes) -> str | None:
@@ -133,6 +148,6 @@ def _utf16(head: bytes) -> str | None:
 
 def _recoded(reader: io.BufferedReader, encoding: str) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
-    while chunk := reader.read(_CHUNK):
+    for chunk in chunks_of(reader):
         yield decoder.decode(chunk).encode("utf-8", "replace")
     yield decoder.decode(b"", True).encode("utf-8", "replace")

@@ -36,12 +36,11 @@ class Detector:
         value = parse_embedded(record.value) if isinstance(record.value, str) else record.value
         if value is not record.value:
             record = Record(value, record.line, record.index, record.raw)
-        if isinstance(value, list) and self._any_recognised(value):
+        match = self.match(value)
+        if isinstance(value, list) and (match is None or self._rank(value) < self._importers.index(match[0])):
             yield from self._items(record, value)
-        elif (match := self.match(value)) is not None:
+        elif match is not None:
             yield record, match
-        elif isinstance(value, list):
-            yield from self._items(record, value)
         elif isinstance(value, dict) and (inner := self._wrapped(value)) is not None:
             yield from self._items(record, inner)
         else:
@@ -55,18 +54,16 @@ class Detector:
     def _wrapped(self, value: dict[str, object]) -> Iterable[object] | None:
         """The list in a wrapper such as {"data": […]}, or the objects of one that is keyed by id."""
         for inner in value.values():
-            if isinstance(inner, list) and self._any_recognised(inner):
+            if isinstance(inner, list) and self._rank(inner) < len(self._importers):
                 return inner
         keyed = [inner for inner in value.values() if isinstance(inner, dict)]
-        return keyed if len(keyed) == len(value) and self._any_recognised(keyed) else None
+        return keyed if len(keyed) == len(value) and self._rank(keyed) < len(self._importers) else None
 
-    def _any_recognised(self, items: Sequence[object]) -> bool:
-        return any(
-            _why(importer, item) is not None
-            for item in items[:_LOOK]
-            if isinstance(item, dict | list)
-            for importer in self._importers
-        )
+    def _rank(self, items: Sequence[object]) -> int:
+        """The place of the first importer that recognises one of the first items; past the end when none does."""
+        known = (item for item in items[:_LOOK] if isinstance(item, dict | list))
+        ranks = (rank for item in known for rank, importer in enumerate(self._importers) if _why(importer, item))
+        return next(ranks, len(self._importers))
 
 
 def _why(importer: Importer, value: object) -> str | None:

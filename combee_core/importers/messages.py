@@ -114,6 +114,28 @@ def _read_plain(item: Mapping[str, Any]) -> Message | None:
     return None
 
 
+def merge_turns(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """One message for each turn of the model, where a file lists its thinking, its words and its calls one by one."""
+    turns: list[Message] = []
+    for message in messages:
+        before = turns[-1] if turns else None
+        if (
+            before is None
+            or message.role != "assistant"
+            or before.role != "assistant"
+            or (before.tool_calls and message.text)
+        ):
+            turns.append(message)
+        else:
+            turns[-1] = Message(
+                role="assistant",
+                text="\n".join(filter(None, (before.text, message.text))),
+                reasoning="\n".join(filter(None, (before.reasoning, message.reasoning))),
+                tool_calls=before.tool_calls + message.tool_calls,
+            )
+    return tuple(turns)
+
+
 def task_of(messages: Sequence[Message]) -> str:
     """What the agent was asked: the first message of the user, else the first that the agent did not write."""
     for role in ("user", "system", "tool"):
@@ -133,12 +155,22 @@ def _read_any(item: Mapping[str, Any]) -> list[Message]:
         return _read_item(kind, item)
     name = _role_name(item)
     role = ROLES.get(name, "assistant" if "agent" in name or item.get("tool_calls") else "user")
-    if role is None or not name:
+    if role is None or not name or _is_tool_definition(item):
         return []
     content = Content()
     content.add(_body(item))
     _add_fields(item, role, content)
     return _build(role, item, content, is_call=name == "function_call")
+
+
+def _is_tool_definition(item: Mapping[str, Any]) -> bool:
+    """Some tracers list the tools that were offered as messages of the role tool."""
+    content = item.get("content")
+    return (
+        isinstance(content, Mapping)
+        and content.get("type") == "function"
+        and "parameters" in str(content.get("function"))
+    )
 
 
 def _role_name(item: Mapping[str, Any]) -> str:
@@ -178,7 +210,7 @@ def _build(role: Role, item: Mapping[str, Any], content: Content, is_call: bool)
     if role == "tool" and not content.results:
         answer = item if item.get("content") is not None else {**item, "content": text}
         return [Message(role="tool", tool_results=(result_of(answer),))] if text or item.get("error") else []
-    if role == "assistant" and _THINK_CLOSE in text or text.startswith(_THINK_OPEN) and role == "assistant":
+    if (role == "assistant" and _THINK_CLOSE in text) or (text.startswith(_THINK_OPEN) and role == "assistant"):
         thought, text = _split_thinking(text)
         content.reasonings.append(thought)
     messages = []

@@ -131,7 +131,12 @@ def _call_in_any_shape(call: Mapping[str, Any]) -> ToolCall | None:
     )
     function = call.get("function")
     name = (
-        inner.get("name") or call.get("name") or call.get("function_name") or call.get("tool_name") or call.get("tool")
+        inner.get("name")
+        or call.get("name")
+        or call.get("function_name")
+        or call.get("tool_name")
+        or call.get("toolName")
+        or call.get("tool")
     )
     name = name or (function if isinstance(function, str) else None)
     arguments = _first_of((inner, call), ("arguments", "args", "input", "parameters", "tool_input"))
@@ -172,13 +177,18 @@ def result_of(part: Mapping[str, Any]) -> ToolResult:
     )
     return ToolResult(
         text=content.text or _error_text(error),
-        name=str(inner.get("name") or part.get("toolName") or part.get("tool_name") or ""),
+        name=_tool_name(inner, part),
         call_id=str(identity),
         error=part.get("is_error") is True
         or part.get("isError") is True
         or part.get("status") == "error"
         or bool(error),
     )
+
+
+def _tool_name(inner: Mapping[str, Any], part: Mapping[str, Any]) -> str:
+    known = inner.get("name") or part.get("toolName") or part.get("tool_name") or part.get("function")
+    return known if isinstance(known, str) else ""
 
 
 def json_of(value: object) -> str:

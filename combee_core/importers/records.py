@@ -34,7 +34,7 @@ def records_of(reader: io.BufferedReader) -> Iterator[Record | BadText]:
 
 
 class _Lines:
-    """Lines of a stream that are not blank; `number` (from 1) is that of the last one given, `previous` the one before."""
+    """Lines of a stream that are not blank; `number` (from 1) is that of the last one, `previous` the one before."""
 
     def __init__(self, reader: io.BufferedReader, number: int = 0) -> None:
         self._reader = reader

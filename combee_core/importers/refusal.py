@@ -8,6 +8,11 @@ from combee_core.importers.json_text import clean_text
 _MAGIC = (
     (b"PAR1", "a parquet table"),
     (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
+    (b"Rar!", "a RAR archive: unpack it first"),
+    (b"\xfd7zXZ", "an xz archive: unpack it first"),
+    (b"BZh", "a bzip2 archive: unpack it first"),
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
@@ -41,6 +46,11 @@ def known_junk(head: bytes) -> str | None:
     return None
 
 
+def is_fault(looks: str) -> bool:
+    """Whether the words of a refusal say that the file is damaged, and not just of another kind."""
+    return looks.startswith(("it is a Git LFS", "it is an HTML")) or "cut off" in looks
+
+
 def describe(value: object) -> str:
     """A record in a few words: "an object with id, name, steps"."""
     if isinstance(value, dict):
@@ -51,7 +61,7 @@ def describe(value: object) -> str:
         return f"a list that starts with {describe(value[0])}" if value else "an empty list"
     if isinstance(value, str):
         return "text"
-    return "null" if value is None else f"a {type(value).__name__}"
+    return "null" if value is None else "true or false" if isinstance(value, bool) else "a number"
 
 
 def refusal(name: str, looks: str, titles: Iterable[str]) -> str:

@@ -56,6 +56,9 @@ class _Salvage:
                     self._in_list, self._index, position = True, 0, self._next_filled(position + 1)
                     column = self._column(position)
                     continue
+                if (stray := self._after_stray_text(position)) is not None:
+                    position = stray
+                    continue
                 resumed = self._resume(position, column)
                 yield self._bad(position, error, resumed)
                 position = resumed
@@ -80,12 +83,17 @@ class _Salvage:
         excerpt = clean_text(self._text[position : position + EXCERPT])
         return BadText(line, self._index if self._in_list else None, reason, excerpt)
 
-    def _resume(self, position: int, column: int) -> int:
-        """Where the next value may start: after stray text at the start of a line, else on a line of its own."""
-        stray = self._text.find("{", position + 1, position + _STRAY)
+    def _after_stray_text(self, position: int) -> int | None:
+        """Where an object starts on a line that begins with a few characters of something else."""
+        if self._column(position) > 0 or self._text[position] in "{[":
+            return None
+        brace = self._text.find("{", position + 1, position + _STRAY)
         line_end = self._text.find("\n", position)
-        if stray > 0 and self._column(position) == 0 and self._text[position] != "{" and not 0 <= line_end < stray:
-            return stray
+        return brace if brace > 0 and not 0 <= line_end < brace else None
+
+    def _resume(self, position: int, column: int) -> int:
+        """Where the next value may start: on a line of its own, as far to the right as the first value."""
+        line_end = self._text.find("\n", position)
         while line_end >= 0:
             start = self._next_filled(line_end + 1)
             if self._text[start : start + 1] in ("{", "[") and self._column(start) == column:

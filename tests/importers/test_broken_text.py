@@ -20,7 +20,7 @@ ROW = lines(chat("q", "a"))
         ("{broken\n" + ROW + "\n\nnot json\n" + lines(chat("r", "b")), [1, 5], 2),
         (ROW + "[1, 2\n" + ROW, [2], 2),
         (ROW + "12\nnull\n" + ROW, [2, 3], 2),
-        ("ab> " + ROW + lines(chat("r", "b")), [1], 2),
+        ("ab> " + ROW + lines(chat("r", "b")), [], 2),
         (ROW.strip() + " tail\n" + lines(chat("r", "b")), [1], 2),
     ],
 )
@@ -37,7 +37,8 @@ def test_a_cut_list_gives_the_records_before_the_cut(tmp_path: Path) -> None:
     found = read_text(tmp_path, text[:-60])
     assert [trace.task for trace in found.traces] == ["one", "two"]
     (reject,) = found.rejects
-    assert reject.index == 2 and reject.reason.startswith("The file is cut off in the middle of this record")
+    assert reject.index == 2
+    assert reject.reason.startswith("The file is cut off in the middle of this record")
 
 
 def test_a_cut_gzip_keeps_what_unpacks_and_says_so(tmp_path: Path) -> None:
@@ -65,8 +66,10 @@ def test_a_cut_gzip_keeps_what_unpacks_and_says_so(tmp_path: Path) -> None:
 )
 def test_a_file_that_is_no_trace_gets_one_sentence(tmp_path: Path, content: bytes, words: str) -> None:
     found = read_text(tmp_path, content)
-    assert found.reading.format is None and not found.traces
-    assert words in found.reading.refusal and found.reading.refusal.startswith("file.dat ")
+    assert found.reading.format is None
+    assert not found.traces
+    assert words in found.reading.refusal
+    assert found.reading.refusal.startswith("file.dat ")
     assert "\n" not in found.reading.refusal
 
 

@@ -55,9 +55,13 @@ def check(content: bytes, format: str | None = None) -> None:
     with TemporaryDirectory() as folder:
         found = read_text(Path(folder), content, format=format)
     for trace in found.traces:
-        assert isinstance(trace, Trace) and trace.id and trace.model_dump_json() and trace.messages
+        assert isinstance(trace, Trace)
+        assert trace.id
+        assert trace.model_dump_json()
+        assert trace.messages
     for reject in found.rejects:
-        assert reject.reason and len(reject.excerpt) <= 500
+        assert reject.reason
+        assert len(reject.excerpt) <= 500
         assert not reject.reason.startswith("Its structure does not fit"), reject
         reject.excerpt.encode()
     assert (found.reading.format is None) == bool(found.reading.refusal)

@@ -33,7 +33,8 @@ ROWS = [chat("one", "1"), chat("two", "2"), chat("three", "3")]
 def test_rows_are_found_however_the_file_is_laid_out(tmp_path: Path, text: str, tasks: list[str]) -> None:
     found = read_text(tmp_path, text)
     assert [trace.task for trace in found.traces] == tasks
-    assert found.reading.format == "openai-chat" and not found.rejects
+    assert found.reading.format == "openai-chat"
+    assert not found.rejects
 
 
 def messages_of(tmp_path: Path, *messages: dict[str, Any]) -> tuple[Message, ...]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from combee_core.importers.ace import question_in, share_right
+from combee_core.importers.formats.ace import question_in, share_right
 from tests.importers.reading import lines, read_text
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from combee_core.importers.atif import task_in
+from combee_core.importers.formats.atif import task_in
 from tests.importers.reading import lines, read_text
 
 
