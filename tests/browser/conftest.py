@@ -2,19 +2,13 @@
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-ROOT = Path(__file__).parents[2]
+from tests.served import App
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -30,60 +24,10 @@ FLAGS = [
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Without a browser these tests cannot run: said aloud, and a failure where CI must have one."""
     for item in items:
-        if "tests/browser" in item.path.as_posix():
+        if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             if CHROMIUM is None and os.environ.get("CI") != "true":
                 item.add_marker(pytest.mark.skip(reason="no Chromium on this machine: install chromium to run it"))
-
-
-class App:
-    """The served app: its address, its data folder, and `stop`."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.log = home / "app.log"
-        self._output = self.log.open("w")
-        environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)],
-            cwd=ROOT,
-            env=environment | {"COMBEE_HOME": str(home)},
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-        )
-        wait_until(self.healthy, 60, "the app to answer")
-
-    def healthy(self) -> bool:
-        if self.process.poll() is not None:
-            raise AssertionError(f"the app has ended: {self.log.read_text()[-2000:]}")
-        try:
-            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as answer:
-                return answer.read() == b"ok"
-        except (urllib.error.URLError, OSError):
-            return False
-
-    def stop(self) -> int:
-        """End the app as a person would, with SIGTERM; returns its exit code."""
-        self.process.terminate()
-        try:
-            return self.process.wait(20)
-        finally:
-            self._output.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -125,11 +69,17 @@ def page(browser: Browser, app: App, scheme: str) -> Iterator[Page]:
     errors: list[str] = []
     tab.on("request", lambda request: None if _inside(request.url, app) else outside.append(request.url))
     tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("console", lambda message: errors.append(f"{message.text} {message.location}") if _wrong(message) else None)
     yield tab
     context.close()
     assert outside == [], "the page asked other hosts"
     assert errors == [], "a script of the page broke"
 
 
+def _wrong(message: ConsoleMessage) -> bool:
+    """Errors, but for those of Streamlit's search for its server: it asks along the path of a deep link first."""
+    return message.type == "error" and "/_stcore/" not in message.location["url"]
+
+
 def _inside(url: str, app: App) -> bool:
-    return url.startswith((app.url, app.url.replace("http", "ws", 1), "data:", "blob:"))
+    return url.startswith((f"{app.url}/", f"{app.url.replace('http', 'ws', 1)}/", "data:", "blob:"))
