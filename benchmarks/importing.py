@@ -1,0 +1,123 @@
+"""How close an import comes to its floor: parse, hash and one Arrow insert of the same text.
+
+    python -m benchmarks.importing
+
+Writes 50,000 made chat traces of about 2 KB, then prints import time / floor, and the memory that the import took above
+an idle workspace. The floor is `json.loads` + SHA-256 + Arrow batches of 2,000 in one transaction, measured in turn
+with the import in the same run.
+"""
+
+import hashlib
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+TRACES = 50_000
+ROUNDS = 3
+GOAL = 2.0
+GOAL_MB = 300
+
+
+def write_traces(path: Path) -> None:
+    """Chats with a tool call, 2 KB each, from a vocabulary of 5,000 made words."""
+    draw = random.Random(1)
+    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(3, 9))) for _ in range(5_000)]
+
+    def text(length: int) -> str:
+        return " ".join(draw.choices(words, k=length))
+
+    with path.open("w") as file:
+        for number in range(TRACES):
+            call = {
+                "id": f"call_{number}",
+                "type": "function",
+                "function": {"name": "find", "arguments": f'{{"id": {number}}}'},
+            }
+            messages = [
+                {"role": "system", "content": "You are the agent of a shop."},
+                {"role": "user", "content": text(60)},
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": f"call_{number}", "content": text(90)},
+                {"role": "assistant", "content": text(80)},
+            ]
+            file.write(json.dumps({"messages": messages, "score": draw.random(), "feedback": text(20)}) + "\n")
+
+
+def floor(path: Path, database: Path) -> float:
+    """Seconds of the least that any importer has to do."""
+    started = time.perf_counter()
+    connection = duckdb.connect(str(database), config={"threads": "2", "memory_limit": "1GB"})
+    connection.execute("create table texts (hash varchar, text varchar)")
+    connection.execute("begin")
+    rows: list[dict[str, str]] = []
+    with path.open("rb") as file:
+        for line in file:
+            json.loads(line)
+            rows.append({"hash": hashlib.sha256(line).hexdigest(), "text": line.decode()})
+            if len(rows) == 2_000:
+                connection.register("batch", pa.Table.from_pylist(rows))
+                connection.execute("insert into texts select * from batch")
+                rows = []
+    connection.execute("commit")
+    spent = time.perf_counter() - started
+    connection.close()
+    return spent
+
+
+IMPORT = """
+import resource, sys, time
+import pandas, pyarrow
+from combee_core.workspace import Workspace
+workspace = Workspace(sys.argv[1])
+def resident():
+    return int(open('/proc/self/statm').read().split()[1]) * resource.getpagesize() / 2**20
+idle = resident()
+started = time.perf_counter()
+report = workspace.import_paths([sys.argv[2]])
+spent = time.perf_counter() - started
+assert report.new == int(sys.argv[3]), report
+print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - idle)
+workspace.close()
+"""
+
+
+def product(path: Path, database: Path) -> tuple[float, float]:
+    """Seconds of an import in a process of its own, and its peak memory above idle in MB."""
+    told = subprocess.run(
+        [sys.executable, "-c", IMPORT, str(database), str(path), str(TRACES)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    spent, memory = map(float, told.stdout.split())
+    return spent, memory
+
+
+def main() -> None:
+    """Print the rounds, then the median ratio beside its goal."""
+    ratios, memories = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chats.jsonl"
+        write_traces(path)
+        print(f"{TRACES:,} traces, {path.stat().st_size / 1e6:.0f} MB")
+        for number in range(ROUNDS):
+            least = floor(path, Path(folder) / f"floor{number}.duckdb")
+            spent, memory = product(path, Path(folder) / f"combee{number}.duckdb")
+            ratios.append(spent / least)
+            memories.append(memory)
+            print(f"import {spent:.1f} s, floor {least:.1f} s: ratio {ratios[-1]:.2f}; {memory:.0f} MB above idle")
+    print(
+        f"median ratio {statistics.median(ratios):.2f} (goal {GOAL}), most memory {max(memories):.0f} MB (goal {GOAL_MB})"
+    )
+
+
+if __name__ == "__main__":
+    main()
