@@ -17,18 +17,13 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
 from combee_core.errors import CombeeError  # noqa: E402  (found only once the root is on the path)
-from combee_core.workspace import close_workspaces, open_workspace  # noqa: E402
+from combee_core.workspace import Workspace, close_workspaces, open_workspace  # noqa: E402
 
 
 @asynccontextmanager
 async def lifespan(served: st.App) -> AsyncIterator[None]:
     """The data is open while the app serves; a run that is under way at the end can be resumed."""
-    try:
-        workspace = open_workspace()
-    except CombeeError as error:
-        print(error, file=sys.stderr, flush=True)
-        # The server would print a traceback of its own around any exception.
-        os._exit(1)
+    workspace = _open()
     address = f"http://{st.get_option('server.address')}:{st.get_option('server.port')}"
     print(f"Combee is at {address} and keeps its data in {workspace.path}. Ctrl-C stops it.", flush=True)
     try:
@@ -37,12 +32,23 @@ async def lifespan(served: st.App) -> AsyncIterator[None]:
         close_workspaces()
 
 
+def _open() -> Workspace:
+    """The workspace; the process ends with one sentence when it cannot be had."""
+    try:
+        return open_workspace()
+    except CombeeError as error:
+        print(error, file=sys.stderr, flush=True)
+        # The server would print a traceback of its own around any exception.
+        os._exit(1)
+
+
 app = st.App(ROOT / "pages" / "entry.py", lifespan=lifespan)
 
 
 def main() -> None:
     """Serve on the port that the environment's PORT names, 8501 without one, until Ctrl-C or SIGTERM."""
     port = _free_port(os.environ.get("PORT") or "8501")
+    _open()  # before the server says that all is well
     try:
         app.run(config={"server.port": port})
     except KeyboardInterrupt:
