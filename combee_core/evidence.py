@@ -3,7 +3,7 @@
 Read from stored nodes, traces and the sources kept with each version. Does not know what a reviewer decides.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,22 +58,17 @@ def evidence(database: Database, sources: Sources) -> dict[str, list[Evidence]]:
     return {bullet: [_evidence(entry, lessons, traces) for entry in found] for bullet, found in sources.items()}
 
 
-def removals(database: Database, version: Version) -> dict[str, Removal]:
-    """For each bullet that a version's run has removed up to that version: how, and the lessons that asked for it."""
+def removals(database: Database, version: Version, bullets: Collection[str]) -> dict[str, Removal]:
+    """For each of the bullets that a version's run has removed up to that version: how, and for which lessons."""
     if version.run is None:
         return {}
     found: dict[str, tuple[Row, Mapping[str, Any]]] = {}
     for final in _final_merges(database, version.run, version.iteration):
         for row in orjson.loads(final["output"]).get("operations", ()):
-            found |= dict.fromkeys(row.get("removed", ()), (final, row))
-    nodes = {final["iteration"]: Runs(database).nodes(version.run, final["iteration"]) for final, _ in found.values()}
-    behind = evidence(
-        database,
-        {
-            bullet: _entries(row, version.run, final, nodes[final["iteration"]])
-            for bullet, (final, row) in found.items()
-        },
-    )
+            found |= {bullet: (final, row) for bullet in row.get("removed", ()) if bullet in bullets}
+    trees = {final["iteration"]: _Tree(database, version.run, final) for final, _ in found.values()}
+    sources = {bullet: trees[final["iteration"]].sources(row) for bullet, (final, row) in found.items()}
+    behind = evidence(database, sources)
     return {
         bullet: Removal(row["bullet"], version.run, final["iteration"], final["id"], tuple(behind[bullet]))
         for bullet, (final, row) in found.items()
@@ -128,31 +123,27 @@ def _final_merges(database: Database, run: str, last: int | None) -> list[Row]:
     )
 
 
-def _entries(
-    operation: Mapping[str, Any], run: str, final: Row, nodes: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Sources of an operation of the final merge, in the shape in which a version keeps those of its bullets."""
-    trace_of = {node["id"]: node["trace"] for node in nodes}
-    below = {row["id"]: row["sources"] for node in nodes for row in node["output"].get("operations", ())}
-    entries = []
-    for lesson in sorted(_lessons_under(operation["sources"], below), key=lesson_place):
-        reflection = reflection_id(final["iteration"], lesson_place(lesson)[0])
-        entries.append(
-            {
-                "trace": trace_of[reflection],
-                "lesson": lesson,
-                "reflection": reflection,
-                "node": final["id"],
-                "via": [],
-                "run": run,
-            }
-        )
-    return entries
+class _Tree:
+    """The merge tree of one iteration, to follow an operation of its final merge down to the lessons."""
 
+    def __init__(self, database: Database, run: str, final: Row) -> None:
+        nodes = Runs(database).nodes(run, final["iteration"])
+        self._run, self._final = run, final
+        self._trace_of = {node["id"]: node["trace"] for node in nodes}
+        self._below = {row["id"]: row["sources"] for node in nodes for row in node["output"].get("operations", ())}
 
-def _lessons_under(items: Iterable[str], below: Mapping[str, Sequence[str]]) -> set[str]:
-    """The lessons that items of a merge stand for: an item is a lesson itself or an operation of a merge below."""
-    lessons: set[str] = set()
-    for item in items:
-        lessons |= _lessons_under(below[item], below) if item in below else {item}
-    return lessons
+    def sources(self, operation: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Sources of an operation of the final merge, in the shape in which a version keeps those of its bullets."""
+        entries = []
+        for lesson in sorted(self._lessons_under(operation["sources"]), key=lesson_place):
+            reflection = reflection_id(self._final["iteration"], lesson_place(lesson)[0])
+            entry = {"trace": self._trace_of[reflection], "lesson": lesson, "reflection": reflection, "via": []}
+            entries.append(entry | {"node": self._final["id"], "run": self._run})
+        return entries
+
+    def _lessons_under(self, items: Iterable[str]) -> set[str]:
+        """The lessons that items of a merge stand for: an item is a lesson itself or an operation of a merge below."""
+        lessons: set[str] = set()
+        for item in items:
+            lessons |= self._lessons_under(self._below[item]) if item in self._below else {item}
+        return lessons

@@ -1,16 +1,18 @@
 """Deciding over a new prompt version: the changes it makes, a decision for each, and the version that results."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+import duckdb
 
 from combee_core.diff import PlaybookDiff, compare
 from combee_core.errors import CombeeError
 from combee_core.evidence import Evidence, Removal, evidence, removals
 from combee_core.playbook import Bullet, Playbook
-from combee_core.store.database import Database, Row, append
+from combee_core.store.database import Database, Row
 from combee_core.store.versions import Sources, Version, Versions
 
 Choice = Literal["accept", "reject", "edit"]
@@ -100,7 +102,7 @@ class Review:
         if text == "":
             raise CombeeError(f"The edit of {bullet} is empty: write the bullet's text, or reject the change.")
         with self._database.write() as cursor:
-            append(cursor, "decisions", [_decision_row(version, bullet, choice, text, reviewer, note)])
+            _record(cursor, version, [bullet], choice, text, reviewer, note)
 
     def accept_rest(self, version: Version, reviewer: str) -> int:
         """Accept every change that has no decision yet, and return how many; decided ones stay as they are."""
@@ -113,9 +115,7 @@ class Review:
             ).fetchall()
             decided = {row[0] for row in rows}
             rest = [bullet for bullet in changes if bullet not in decided]
-            append(
-                cursor, "decisions", [_decision_row(version, bullet, "accept", None, reviewer, "") for bullet in rest]
-            )
+            _record(cursor, version, rest, "accept", None, reviewer, "")
         return len(rest)
 
     def decisions(self, version: Version) -> dict[str, Decision]:
@@ -141,13 +141,13 @@ class Review:
             self._versions.approve(version.prompt, number, by.strip(), note.strip())
         return self._versions.get(version.prompt, number)
 
-    def evidence(self, version: Version, bullets: Sequence[str]) -> dict[str, list[Evidence]]:
+    def evidence(self, version: Version, bullets: Collection[str]) -> dict[str, list[Evidence]]:
         """The lessons and traces that bullets of a version come from."""
         return evidence(self._database, {bullet: version.sources.get(bullet, []) for bullet in bullets})
 
-    def removals(self, version: Version) -> dict[str, Removal]:
-        """How bullets were removed by the run that made a version, up to that version, and for which lessons."""
-        return removals(self._database, version)
+    def removals(self, version: Version, bullets: Collection[str]) -> dict[str, Removal]:
+        """How bullets were removed by the run that made a version, and for which lessons."""
+        return removals(self._database, version, bullets)
 
     def _must_be_open(self, version: Version) -> None:
         stored = self._versions.get(version.prompt, version.version)
@@ -194,13 +194,17 @@ def _chosen_sources(
     return sources
 
 
-def _decision_row(version: Version, bullet: str, choice: Choice, content: str | None, reviewer: str, note: str) -> Row:
-    return {
-        "prompt": version.prompt,
-        "version": version.version,
-        "bullet": bullet,
-        "decision": choice,
-        "content": content,
-        "reviewer": reviewer,
-        "note": note,
-    }
+def _record(
+    cursor: duckdb.DuckDBPyConnection,
+    version: Version,
+    bullets: Sequence[str],
+    choice: Choice,
+    content: str | None,
+    reviewer: str,
+    note: str,
+) -> None:
+    cursor.execute(
+        "insert into decisions (prompt, version, bullet, decision, content, reviewer, note) "
+        "select ?, ?, unnest(?::varchar[]), ?, ?, ?, ?",
+        [version.prompt, version.version, list(bullets), choice, content, reviewer, note],
+    )

@@ -1,0 +1,146 @@
+"""The changes of a version on the page: read, or decided one by one with a bar at the bottom that approves.
+
+A click on a change redraws that change and the bar alone, whatever the size of the playbook.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import streamlit as st
+
+from combee_core.review import Decision
+from combee_core.store.versions import Version
+from combee_core.workspace import Workspace
+from pages.diff_view import Row, diff_html, row_html, visible
+from pages.evidence_view import evidence_html, removal_html
+from pages.review_desk import BAR, Desk, row_fragment
+
+PAGE_SIZE = 25
+_CHOICES = {"accept": ":material/check: Accept", "reject": ":material/close: Reject", "edit": ":material/edit: Edit"}
+_WORDS = {"added": "added", "changed": "reworded", "moved": "moved", "removed": "removed"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is compared: `version` against `base` (None: the empty playbook), bullet by bullet."""
+
+    workspace: Workspace
+    version: Version
+    base: Version | None
+    rows: Sequence[Row]
+
+    @property
+    def changes(self) -> list[Row]:
+        """The rows that differ."""
+        return [row for row in self.rows if row.kind != "unchanged"]
+
+
+def show_changes(reading: Reading, deciding: bool) -> None:
+    """Draw the changes, 25 to a page; with `deciding`, each can be decided and the bar at the bottom approves."""
+    desk = Desk(reading.workspace, reading.version) if deciding else None
+    rows = _rows_to_show(reading)
+    pages = max(1, -(-len(rows) // PAGE_SIZE))
+    key = f"prompts_page:{reading.version.name}:{reading.base and reading.base.name}:{pages}"
+    page = st.session_state.get(key, 1)
+    _show_rows(reading, rows[(page - 1) * PAGE_SIZE : page * PAGE_SIZE], desk)
+    if pages > 1:
+        with st.container(horizontal_alignment="center"):
+            st.pagination(pages, key=key)
+    if desk:
+        _show_bar(desk, {row.id for row in reading.changes})
+
+
+def _rows_to_show(reading: Reading) -> Sequence[Row]:
+    changes = reading.changes
+    counts = [(sum(row.kind == kind for row in changes), word) for kind, word in _WORDS.items()]
+    said = " · ".join(f"{count:,} {word}" for count, word in counts if count) or "No bullet differs."
+    unchanged = len(reading.rows) - len(changes)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.html(f'<div class="cb-line">{said}</div>', width="content")
+        everything = unchanged and st.toggle(f"Show {unchanged:,} unchanged", key="prompts_unchanged")
+    return reading.rows if everything else changes
+
+
+def _show_rows(reading: Reading, rows: Sequence[Row], desk: Desk | None) -> None:
+    """`desk` None: the rows are only read."""
+    asides = _asides(reading, rows)
+    for section, group in groupby(rows, key=lambda row: row.bullet.section):
+        st.html(f'<div class="cb-section">{visible(section)}</div>')
+        for row in group:
+            with st.container(border=True):
+                if desk and row.kind != "unchanged":
+                    st.fragment(_show_decision, key=row_fragment(row.id))(desk, row, row_html(row, asides[row.id]))
+                else:
+                    st.html(row_html(row, asides[row.id]))
+
+
+def _asides(reading: Reading, rows: Sequence[Row]) -> dict[str, str]:
+    """What stands beneath each row: its evidence, or what became of a removed bullet."""
+    review, version = reading.workspace.review, reading.version
+    evidence = review.evidence(version, [row.id for row in rows if row.after])
+    removed = [row.id for row in rows if row.kind == "removed"]
+    removals = review.removals(version, removed) if removed else {}
+    earlier = reading.base.sources if reading.base else {}
+    asides = {name: removal_html(removals.get(name)) for name in removed}
+    for row in rows:
+        if row.after:
+            known = earlier.get(row.before.id, ()) if row.before else ()
+            asides[row.id] = evidence_html(evidence[row.id], {entry["trace"] for entry in known})
+    return asides
+
+
+def _show_decision(desk: Desk, row: Row, shown: str) -> None:
+    decision, editing = desk.decisions.get(row.id), row.id in desk.open_edits
+    text, control = st.columns([4, 1.4])
+    text.html(shown)
+    with control:
+        key = f"prompts_choice:{desk.version.name}:{row.id}"
+        st.session_state[key] = "edit" if editing else decision and decision.choice
+        st.segmented_control(
+            f"Decision on {row.id}",
+            list(_CHOICES),
+            format_func=_CHOICES.__getitem__,
+            key=key,
+            required=True,
+            label_visibility="collapsed",
+            on_change=desk.choose,
+            args=(row.id, key),
+        )
+    if editing:
+        _show_editor(desk, row, decision)
+    elif decision and decision.choice == "edit":
+        edited = diff_html(row.bullet.content, decision.content or "")
+        text.html(f'<div class="cb-head">Your edit</div><div class="cb-text" dir="auto">{edited}</div>')
+        again = f"prompts_reopen:{row.id}"
+        control.button("Change the edit", key=again, type="tertiary", on_click=desk.reopen, args=(row.id,))
+
+
+def _show_editor(desk: Desk, row: Row, decision: Decision | None) -> None:
+    key = f"prompts_edit:{desk.version.name}:{row.id}"
+    with st.form(f"form:{key}", border=False):
+        start = decision.content if decision and decision.content else row.bullet.content
+        st.text_area(f"New text of {row.id}", start, key=key, height="content")
+        with st.container(horizontal=True):
+            st.form_submit_button("Save edit", on_click=desk.save_edit, args=(row.id, key))
+            st.form_submit_button("Cancel", type="tertiary", on_click=desk.close_edit, args=(row.id,))
+
+
+@st.fragment(key=BAR)
+def _show_bar(desk: Desk, changes: set[str]) -> None:
+    left = len((changes - desk.decisions.keys()) | desk.open_edits)
+    rejected = sum(desk.decisions[name].choice == "reject" for name in changes & desk.decisions.keys())
+    said = f"<strong>{len(changes) - left:,} of {len(changes):,} decided</strong><br>{rejected:,} rejected"
+    with st.bottom:
+        if problem := desk.problem():
+            st.error(problem)
+        with st.container(key="prompts_bar", horizontal=True, vertical_alignment="bottom"):
+            st.html(said, width="content")
+            if st.button("Accept all remaining", disabled=left == 0):
+                desk.accept_rest()
+                st.rerun()
+            st.text_input("Your name", key="prompts_reviewer", on_change=desk.remember_reviewer, width=180)
+            note = st.text_input("Note", key="prompts_note", placeholder="Why, in a few words (optional)")
+            if st.button("Approve", type="primary", disabled=left > 0):
+                desk.approve(note)
+                st.rerun()
