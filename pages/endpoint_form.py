@@ -33,18 +33,17 @@ def show_endpoint(workspace: Workspace) -> None:
     base_url, model = _fields()
     with st.expander("Advanced"):
         timeout, attempts = _advanced()
-    problem = _problem(base_url, model)
+    wanted = _wanted(stored, base_url, model, timeout, attempts)
     with st.container(horizontal=True):
-        use = st.button("Use this model", type="primary")
+        use = st.button("Use this model", type="primary", disabled=stored is not None and wanted == stored)
         test = st.button("Test connection")
         if stored is not None and st.button("Use the offline rules engine", type="tertiary"):
             workspace.set_endpoint(None)
             st.rerun()
-    if use and problem:
-        st.html(f'<div class="cb-why">✕ {visible(problem)}</div>')
+    if use and wanted is None:
+        st.html(f'<div class="cb-why">✕ {visible(_problem(base_url, model))}</div>')
     elif use:
-        changed = {"base_url": base_url, "model": model, "timeout_s": timeout, "max_attempts": attempts}
-        workspace.set_endpoint((stored or Endpoint(model=model)).model_copy(update=changed))
+        workspace.set_endpoint(wanted)
         st.rerun()
     if test:
         _test(base_url, model)
@@ -145,6 +144,14 @@ def _advanced() -> tuple[float, int]:
         help="How often a request is sent while it fails for reasons that pass: rate limits, overload, a lost line.",
     )  # fmt: skip
     return timeout, attempts
+
+
+def _wanted(stored: Endpoint | None, base_url: str, model: str, timeout: float, attempts: int) -> Endpoint | None:
+    """The endpoint that the fields describe, with what they do not show taken from the stored one; None if unusable."""
+    if _problem(base_url, model):
+        return None
+    changed = {"base_url": base_url, "model": model, "timeout_s": timeout, "max_attempts": attempts}
+    return (stored or Endpoint(model=model)).model_copy(update=changed)
 
 
 def _problem(base_url: str, model: str) -> str:

@@ -6,6 +6,7 @@ import streamlit as st
 from combee_core.workspace import Workspace
 from pages.next_step import Standing
 from pages.numbers import money
+from pages.trace_table import CLICKABLE
 
 RECENT = 5
 
@@ -32,7 +33,7 @@ def show_runs(workspace: Workspace, now: Standing) -> None:
         ),
         key="overview_runs",
         on_select="rerun",
-        selection_mode="single-cell",
+        selection_mode=CLICKABLE,
         column_config={"Started": st.column_config.DatetimeColumn(format="distance")},
         hide_index=True,
         alt="The newest runs; choose one to open it",
@@ -63,7 +64,7 @@ def show_prompts(now: Standing) -> None:
         ),
         key="overview_prompts",
         on_select="rerun",
-        selection_mode="single-cell",
+        selection_mode=CLICKABLE,
         column_config={"Last version": st.column_config.DatetimeColumn(format="distance")},
         hide_index=True,
         alt="Prompts with their approved version; choose one to open it",

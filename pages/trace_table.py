@@ -20,6 +20,8 @@ PAGE_SIZE = 50
 NEIGHBOURS = "traces_on_page"
 """Session key of the ids on the page that was shown last: what "previous" and "next" mean beside a trace."""
 
+# Columns can be selected so that a click on a header does not sort: it would sort one page, and open its first row.
+CLICKABLE = ("single-cell", "single-column")
 _COLOURS = {"success": "#2F6FDB", "failure": "#C23B2B", "unknown": "#8C877D"}
 _ROW, _ROWS_SHOWN = 35, 12
 
@@ -74,7 +76,7 @@ def _show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
         ),
         key="traces_table",
         on_select=opened,
-        selection_mode="single-cell",
+        selection_mode=CLICKABLE,
         hide_index=True,
         height=min(len(rows), _ROWS_SHOWN) * _ROW + _ROW + 3,
         placeholder="",

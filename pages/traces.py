@@ -37,7 +37,8 @@ def show_traces(workspace: Workspace) -> None:
         st.rerun()
     importing.show_receipts()
     if not counts["total"] and not rejected:
-        show_nothing_yet(workspace)
+        if not importing.busy():
+            show_nothing_yet(workspace)
     elif show_views(counts["total"], rejected) == "rejects":
         show_rejects(workspace)
     elif counts["total"]:

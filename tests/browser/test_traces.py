@@ -128,3 +128,15 @@ def test_a_real_file_of_each_format_goes_in(page: Page, app_url: str):
     )
     upload(page, app_url, *((Path(name).name, (SHARED / name).read_bytes()) for name in files))
     expect(page.locator(".st-key-traces_receipts")).to_contain_text("73 new traces from 3 files")
+
+
+def test_a_click_on_a_header_opens_no_trace(page: Page, app_url: str):
+    upload(page, app_url, ("more.jsonl", chat_jsonl(*map(chat_record, range(60, 63)))))
+    table = page.get_by_test_id("stDataFrame")
+    expect(table.locator("canvas").first).to_be_visible()
+    table.click(position={"x": 150, "y": 17})
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    table.click(position={"x": 150, "y": 17})
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(table).to_be_visible()
+    assert "trace=" not in page.url

@@ -1,13 +1,16 @@
 """The Overview page on an empty, a small and a large store."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from combee_core.workspace import Endpoint, Workspace
+from combee_core.workspace import Endpoint, RunSettings, Workspace
 from pages import importing
 from tests.pages.opened import bring, bring_many, chat_jsonl, chat_record, html_of, learn, open_page, primary_buttons
+from tests.stand_in import StandIn
 
 
 @pytest.fixture
@@ -19,6 +22,13 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).write_bytes(chat_jsonl(*map(chat_record, numbers)))
     monkeypatch.setattr(importing, "SAMPLES", folder)
     return folder
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def button(at: AppTest, label: str) -> object:
@@ -79,6 +89,35 @@ def test_after_approval_the_approved_version_is_what_one_gets(workspace: Workspa
     at = open_page()
     assert primary_buttons(at) == ["Get shop@1"]
     assert list(at.dataframe[1].value["Approved"]) == ["shop@1"]
+
+
+def test_a_live_run_is_what_one_watches(workspace: Workspace, tmp_path: Path, stand_in: StandIn):
+    bring(workspace, tmp_path, *map(chat_record, range(12)))
+    stand_in.hold.clear()
+    endpoint = Endpoint(base_url=stand_in.url, model="stand-in")
+    run = workspace.start(RunSettings(prompt="shop", endpoint=endpoint))
+    wait_until(lambda: stand_in.in_flight == 12)
+    at = open_page()
+    assert not at.exception
+    assert primary_buttons(at) == [f"Watch {run}"]
+    assert at.progress[0].text.startswith("Iteration 1 of 1: 0 of ")
+    stand_in.hold.set()
+    assert workspace.wait(run, 60)
+    assert primary_buttons(open_page()) == ["Review shop@1"]
+
+
+def test_a_cancelled_run_is_what_one_goes_on_with(workspace: Workspace, tmp_path: Path, stand_in: StandIn):
+    bring(workspace, tmp_path, *map(chat_record, range(12)))
+    stand_in.hold.clear()
+    endpoint = Endpoint(base_url=stand_in.url, model="stand-in")
+    run = workspace.start(RunSettings(prompt="shop", endpoint=endpoint))
+    wait_until(lambda: stand_in.in_flight == 12)
+    workspace.cancel(run)
+    assert workspace.wait(run, 60)
+    stand_in.hold.set()
+    at = open_page()
+    assert primary_buttons(at) == [f"Go on with {run}"]
+    assert f"{run} cancelled" in html_of(at)
 
 
 def test_the_share_of_success_counts_known_outcomes_only(workspace: Workspace, tmp_path: Path):
