@@ -117,16 +117,14 @@ def test_a_path_on_this_machine_is_read_in_place(workspace: Workspace, tmp_path:
     assert str(file) in html_of(at)
 
 
-@pytest.mark.parametrize(("name", "sentence"), [("missing.jsonl", "cannot be read"), (".", "holds no files")])
-def test_a_path_without_anything_to_read_gets_one_sentence(
-    workspace: Workspace, tmp_path: Path, name: str, sentence: str
-):
+@pytest.mark.parametrize("name", ["missing.jsonl", "."])
+def test_a_path_without_anything_to_read_gets_one_sentence(workspace: Workspace, tmp_path: Path, name: str):
     at = open_page(PAGE)
     at.text_input[0].set_value(str(tmp_path / name))
     button(at, "Import").click()
     at.run()
     assert not at.exception
-    assert sentence in html_of(at)
+    assert html_of(at).count(f"✕ {tmp_path / name}") == 1
 
 
 def test_receipts_stay_until_they_are_put_away(workspace: Workspace):
