@@ -4,10 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-ASSETS = Path(__file__).parent / "assets"
+HERE = Path(__file__).parent
+ICON = str(HERE / "assets" / "combee.svg")
 
 # Before navigation: the icon of the page would become the browser tab's, fetched from a font host.
-st.set_page_config(page_title="Combee", page_icon=str(ASSETS / "combee.svg"), layout="wide")
+st.set_page_config(page_title="Combee", page_icon=ICON, layout="wide")
 page = st.navigation(
     [
         st.Page("overview.py", title="Overview", icon=":material/hive:", default=True),
@@ -20,5 +21,6 @@ page = st.navigation(
     position="top",
 )
 st.set_page_config(page_title=f"{page.title} · Combee")
-st.logo(str(ASSETS / "combee.svg"), size="medium")
+st.html(HERE / "app.css")
+st.logo(ICON, size="medium")
 page.run()
