@@ -3,13 +3,11 @@
 Faces (command line, pages, HTTP routes) call this and draw what comes back; nothing here prints or draws.
 """
 
-import gc
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,66 +22,20 @@ from combee_core.engine.report import merge_tree, run_summary
 from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
 from combee_core.exporters import FORMATS, export
-from combee_core.importers import FileReading, read_path
+from combee_core.intake import FileReport, ImportReport, Intake, Watch
 from combee_core.learners.base import Learner
 from combee_core.learners.choose import open_learner
 from combee_core.llm.endpoint import Endpoint
-from combee_core.playbook import Playbook
 from combee_core.review import Review
 from combee_core.store.database import Database, Row
+from combee_core.store.originals import Originals
 from combee_core.store.preferences import Preferences
 from combee_core.store.runs import Runs
-from combee_core.store.traces import BATCH, ImportCounts, RejectRow, TraceFilter, Traces
+from combee_core.store.traces import ImportCounts, TraceFilter, Traces
 from combee_core.store.versions import Version, Versions
 from combee_core.trace import Trace
 
 ENDED = ("done", "failed", "cancelled", "interrupted")
-
-
-@dataclass
-class FileReport:
-    """What became of one file: `reason` says why its format was recognised, or why nothing could be read."""
-
-    path: str
-    format: str | None
-    reason: str
-    new: int = 0
-    duplicates: int = 0
-    rejected: int = 0
-    skipped: str | None = None
-    import_id: int | None = None
-
-    @property
-    def traces(self) -> int:
-        """Traces in the file, new or known."""
-        return self.new + self.duplicates
-
-
-@dataclass
-class ImportReport:
-    """What became of all files of one import."""
-
-    files: list[FileReport] = field(default_factory=list)
-
-    @property
-    def new(self) -> int:
-        """Traces not seen before."""
-        return sum(file.new for file in self.files)
-
-    @property
-    def duplicates(self) -> int:
-        """Traces that were there already."""
-        return sum(file.duplicates for file in self.files)
-
-    @property
-    def rejected(self) -> int:
-        """Records that could not be read."""
-        return sum(file.rejected for file in self.files)
-
-    @property
-    def traces(self) -> int:
-        """Traces in all files, new or known."""
-        return self.new + self.duplicates
 
 
 def default_path() -> Path:
@@ -99,6 +51,7 @@ class Workspace:
         self.path = self._database.path
         self._traces, self._runs = Traces(self._database), Runs(self._database)
         self._versions, self._preferences = Versions(self._database), Preferences(self._database)
+        self._intake, self._originals = Intake(self._database), Originals(self._database)
         self.review = Review(self._database)
         self._runs.interrupt_orphans()
         self._host = Host(self._database)
@@ -121,47 +74,30 @@ class Workspace:
         paths: Sequence[Path | str],
         format: str | None = None,
         names: Mapping[Path, str] | None = None,
-        watch: Callable[[ImportCounts], None] = lambda counts: None,
+        mapping: Mapping[str, str] | None = None,
+        watch: Watch = lambda counts: None,
     ) -> ImportReport:
-        """Read trace files. `names` gives the name to show for a path (an upload is spooled under another one).
+        """Read files, folders and archives. `names` gives the name to show for a path (an upload is spooled).
 
+        `mapping` says which column of an unknown table is which field; it is remembered for tables of the same columns.
         `watch` is given the counts of each file when it begins; they grow while it is read.
         """
-        report = ImportReport()
-        for path in map(Path, paths):
-            name = (names or {}).get(path, str(path))
-            report.files += [self._take_in(reading, watch) for reading in read_path(path, name, format)]
-        return report
+        return self._intake.take_in([Path(path) for path in paths], format, names or {}, mapping, watch)
 
-    def _take_in(self, reading: FileReading, watch: Callable[[ImportCounts], None]) -> FileReport:
-        counts = ImportCounts()
-        watch(counts)
-        import_id: int | None = None
-        with _quiet_collector(), ThreadPoolExecutor(1, "combee-import") as writer:
-            written: Future[None] | None = None
-            for traces, rejects in _in_batches(reading):
-                if import_id is None:
-                    import_id = self._traces.begin_import(reading.shown, reading.format, reading.reason)
-                if written is not None:
-                    written.result()
-                # Reading goes on while DuckDB writes; one batch at most waits, so that memory stays flat.
-                written = writer.submit(self._traces.add, import_id, traces, rejects, counts)
-            if written is not None:
-                written.result()
-        reason = reading.refusal or reading.reason
-        if import_id is None and reading.refusal:
-            import_id = self._traces.begin_import(reading.shown, None, reason)
-            self._traces.add(import_id, [], [RejectRow(reading.shown, None, None, reason, "")], counts)
-        return FileReport(
-            reading.shown,
-            reading.format,
-            reason,
-            counts.new,
-            counts.duplicates,
-            counts.rejected,
-            reading.skipped,
-            import_id,
-        )
+    def reimport(self, watch: Watch = lambda counts: None) -> ImportReport:
+        """Read every kept original again with the importers of today."""
+        return self._intake.take_in_again(watch)
+
+    def mapping_for(self, columns: Sequence[str]) -> dict[str, str] | None:
+        """The mapping last used for a table of these columns, or None."""
+        return self._intake.mapping_for(columns)
+
+    def source_line(self, trace_id: str) -> str | None:
+        """The very line that a trace was read from, out of the kept original; None where a trace is no single line."""
+        source, original = self.trace(trace_id).source, self._traces.original_of(trace_id)
+        if original is None or source.line is None or source.member:
+            return None
+        return self._originals.line(original, source.line)
 
     def traces(self, which: TraceFilter | None = None, limit: int = 50, offset: int = 0) -> tuple[int, list[Row]]:
         """Number of matching traces, and one page of them in the order they came in."""
@@ -187,6 +123,27 @@ class Workspace:
     def lessons_of(self, trace_id: str) -> list[Learnt]:
         """What runs have learnt from a trace and what became of it, newest run first."""
         return lessons_of_trace(self._database, trace_id)
+
+    def tag(self, which: TraceFilter, tag: str, remove: bool = False) -> int:
+        """Put a tag on all matching traces, or take it off; returns how many changed."""
+        ids = self.trace_ids(which)
+        return self._traces.remove_tag(ids, tag) if remove else self._traces.add_tag(ids, tag)
+
+    def tags(self) -> list[Row]:
+        """Every tag with the number of traces that have it."""
+        return self._traces.tags()
+
+    def tags_of(self, trace_id: str) -> list[str]:
+        """Tags of one trace."""
+        return self._traces.tags_of(trace_id)
+
+    def delete(self, which: TraceFilter) -> int:
+        """Hide all matching traces from lists and runs; returns how many. `undelete` brings them back."""
+        return self._traces.delete(self.trace_ids(which))
+
+    def undelete(self, which: TraceFilter) -> int:
+        """Bring all matching deleted traces back; returns how many."""
+        return self._traces.restore(self.trace_ids(replace(which, deleted=True)))
 
     def imports(self) -> list[Row]:
         """All imports, newest first."""
@@ -364,32 +321,6 @@ def _learner_of(settings: RunSettings, api_key: str | None) -> AbstractAsyncCont
     return open_learner(settings.endpoint, api_key or os.environ.get("OPENAI_API_KEY"))
 
 
-@contextmanager
-def _quiet_collector() -> Iterator[None]:
-    """Put off garbage collection: an import makes millions of objects, no cycles, and scanning them costs a third."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(200_000, *thresholds[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-
-
-def _in_batches(reading: FileReading) -> Iterator[tuple[list[Trace], list[RejectRow]]]:
-    traces: list[Trace] = []
-    rejects: list[RejectRow] = []
-    for entry in reading:
-        if isinstance(entry, Trace):
-            traces.append(entry)
-        else:
-            rejects.append(RejectRow(entry.file, entry.line, entry.index, entry.reason, entry.excerpt.rstrip()))
-        if len(traces) + len(rejects) >= BATCH:
-            yield traces, rejects
-            traces, rejects = [], []
-    if traces or rejects:
-        yield traces, rejects
-
-
 _OPEN: dict[Path, Workspace] = {}
 _OPEN_LOCK = threading.Lock()
 
@@ -413,10 +344,12 @@ def close_workspaces() -> None:
 __all__ = [
     "Endpoint",
     "FileReport",
+    "ImportCounts",
     "ImportReport",
-    "Playbook",
     "RunSettings",
     "TraceFilter",
     "Workspace",
+    "close_workspaces",
+    "default_path",
     "open_workspace",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import orjson
 
-from combee_core.workspace import Workspace, default_path
+from combee_core.workspace import TraceFilter, Workspace, default_path
 
 
 @dataclass
@@ -38,6 +38,34 @@ def with_workspace(function: Callable[..., int | None]) -> Callable[..., None]:
             code = function(Session(workspace, json_), **options)
         if code:
             raise click.exceptions.Exit(code)
+
+    return command
+
+
+def with_filter(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Give a command the options that say which traces are meant, handed on as one TraceFilter `which`."""
+
+    @click.option("--id", "ids", multiple=True, help="Only this trace (may be given several times).")
+    @click.option("--format", "format_", help="Only traces of this format.")
+    @click.option("--outcome", type=click.Choice(["success", "failure", "unknown"]), help="Only this outcome.")
+    @click.option("--text", default="", help="Only traces that hold this text in task, messages or feedback.")
+    @click.option("--with-tag", "--tag", "tag_", help="Only traces with this tag.")
+    @click.option("--min-score", type=float, help="Only traces with at least this score.")
+    @click.option("--max-score", type=float, help="Only traces with at most this score.")
+    @functools.wraps(function)
+    def command(
+        *arguments: Any,
+        ids: tuple[str, ...],
+        format_: str | None,
+        outcome: str | None,
+        text: str,
+        tag_: str | None,
+        min_score: float | None,
+        max_score: float | None,
+        **options: Any,
+    ) -> int | None:
+        which = TraceFilter(format_, outcome, text, tag_, min_score, max_score, ids=ids)
+        return function(*arguments, which=which, **options)
 
     return command
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from combee_core.cli.common import Session, counted, one_line, say, table, with_workspace
+from combee_core.cli.common import Session, counted, one_line, say, table, with_filter, with_workspace
 from combee_core.errors import CombeeError
 from combee_core.llm.endpoint import Endpoint
-from combee_core.workspace import RunSettings
+from combee_core.workspace import RunSettings, TraceFilter
 
 SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
@@ -30,11 +30,18 @@ TELL_EVERY_S = 0.5
 @click.option("--base-url", help="OpenAI-compatible endpoint [default: the one in the settings].")
 @click.option("--model", help="Model at that endpoint.")
 @click.option("--offline", is_flag=True, help="Use the offline rules engine, no language model.")
+@with_filter
 @with_workspace
 def learn(
-    session: Session, base: str | None, base_url: str | None, model: str | None, offline: bool, **chosen: Any
+    session: Session,
+    base: str | None,
+    base_url: str | None,
+    model: str | None,
+    offline: bool,
+    which: TraceFilter,
+    **chosen: Any,
 ) -> int:
-    """Learn a new candidate version of a prompt from the traces in the database."""
+    """Learn a new candidate version of a prompt from the traces in the database, all of them or those that match."""
     workspace = session.workspace
     endpoint = None if offline else _endpoint(workspace.endpoint(), base_url, model)
     if endpoint is None and not offline:
@@ -45,7 +52,7 @@ def learn(
         raise CombeeError(
             f"{chosen['prompt']!r} cannot be a prompt's name: use letters, digits, dot, dash and underscore."
         ) from error
-    return _follow(session, workspace.start(settings))
+    return _follow(session, workspace.start(settings, which))
 
 
 def _endpoint(stored: Endpoint | None, base_url: str | None, model: str | None) -> Endpoint | None:

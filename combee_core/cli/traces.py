@@ -1,22 +1,23 @@
-"""Commands on traces: import, traces, rejects."""
+"""Commands on traces: import, reimport, traces, tag, delete, undelete, rejects."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from combee_core.cli.common import Session, counted, one_line, say, table, with_workspace
-from combee_core.importers import FORMATS
+from combee_core.cli.common import Session, counted, one_line, say, table, with_filter, with_workspace
+from combee_core.importers import FIELDS, parse_mapping
 from combee_core.workspace import FileReport, ImportReport, TraceFilter
 
 
 @click.command("import")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--format", "format_", type=click.Choice(sorted(FORMATS)), help="Read as this format, without detection.")
+@click.option("--format", "format_", metavar="NAME", help="Read as this format, without detection.")
+@click.option("--map", "mapping", metavar="task=COLUMN,…", help=f"Columns of an unknown table: {', '.join(FIELDS)}.")
 @with_workspace
-def import_(session: Session, paths: tuple[Path, ...], format_: str | None) -> int:
-    """Read trace files into the database. Formats are recognised by content."""
-    report = session.workspace.import_paths(paths, format_)
+def import_(session: Session, paths: tuple[Path, ...], format_: str | None, mapping: str | None) -> int:
+    """Read trace files, folders and archives into the database. Formats are recognised by content."""
+    report = session.workspace.import_paths(paths, format_, mapping=parse_mapping(mapping) if mapping else None)
     session.answer(_import_document(report), lambda: _tell(report))
     if report.traces == 0:
         say("No trace came in. " + " ".join(_why_not(file) for file in report.files))
@@ -53,16 +54,27 @@ def _tell(report: ImportReport) -> None:
         click.echo("`combee rejects` lists what could not be read and why.")
 
 
+@click.command("reimport")
+@with_workspace
+def reimport(session: Session) -> None:
+    """Read every imported file again, from the copies that were kept, with the importers of this release."""
+    report = session.workspace.reimport()
+
+    def tell() -> None:
+        counts = f"{counted(report.new, 'new trace')}, {report.duplicates:,} as before, {report.replaced:,} replaced"
+        click.echo(f"{counted(len(report.files), 'file')} read again: {counts}, {report.rejected:,} rejected")
+
+    session.answer(_import_document(report) | {"replaced": report.replaced}, tell)
+
+
 @click.command("traces")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--offset", type=click.IntRange(0), default=0)
-@click.option("--format", "format_", help="Only traces of this format.")
-@click.option("--outcome", type=click.Choice(["success", "failure", "unknown"]))
-@click.option("--text", default="", help="Only traces that hold this text in task, messages or feedback.")
+@with_filter
 @with_workspace
-def traces(session: Session, limit: int, offset: int, format_: str | None, outcome: str | None, text: str) -> None:
+def traces(session: Session, limit: int, offset: int, which: TraceFilter) -> None:
     """List the traces in the database."""
-    total, rows = session.workspace.traces(TraceFilter(format=format_, outcome=outcome, text=text), limit, offset)
+    total, rows = session.workspace.traces(which, limit, offset)
     shown = ("id", "task", "format", "success", "score", "steps", "source")
 
     def tell() -> None:
@@ -70,6 +82,38 @@ def traces(session: Session, limit: int, offset: int, format_: str | None, outco
         click.echo(f"{len(rows)} of {counted(total, 'trace')}")
 
     session.answer({"total": total, "traces": [{name: row[name] for name in shown} for row in rows]}, tell)
+
+
+@click.command("tag")
+@click.argument("tag")
+@click.option("--remove", is_flag=True, help="Take the tag off instead.")
+@with_filter
+@with_workspace
+def tag(session: Session, tag: str, remove: bool, which: TraceFilter) -> None:
+    """Put TAG on all traces that match; without a filter that is every trace."""
+    changed = session.workspace.tag(which, tag, remove)
+    done = "taken off" if remove else "put on"
+    session.answer({"tag": tag, "changed": changed}, lambda: click.echo(f"{tag} {done} {counted(changed, 'trace')}"))
+
+
+@click.command("delete")
+@with_filter
+@with_workspace
+def delete(session: Session, which: TraceFilter) -> None:
+    """Hide all traces that match from lists and runs; `combee undelete` brings them back."""
+    if which == TraceFilter():
+        raise click.UsageError("say which traces: an id, or one of the filters (combee delete --help)")
+    changed = session.workspace.delete(which)
+    session.answer({"deleted": changed}, lambda: click.echo(f"{counted(changed, 'trace')} deleted"))
+
+
+@click.command("undelete")
+@with_filter
+@with_workspace
+def undelete(session: Session, which: TraceFilter) -> None:
+    """Bring deleted traces that match back; without a filter that is all of them."""
+    changed = session.workspace.undelete(which)
+    session.answer({"undeleted": changed}, lambda: click.echo(f"{counted(changed, 'trace')} brought back"))
 
 
 @click.command("rejects")
@@ -88,4 +132,4 @@ def rejects(session: Session, limit: int, offset: int) -> None:
     session.answer({"total": total, "rejects": [{name: row[name] for name in shown} for row in rows]}, tell)
 
 
-COMMANDS = (import_, traces, rejects)
+COMMANDS = (import_, reimport, traces, tag, delete, undelete, rejects)

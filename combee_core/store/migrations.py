@@ -135,4 +135,17 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         """,
         "create table settings (name varchar primary key, value varchar not null)",
     ),
+    "m004_originals_tags_and_deletion": (
+        """
+        create table originals (
+            sha256 varchar primary key,
+            name varchar not null,
+            bytes bigint not null,
+            kept_at timestamptz not null default now()
+        )
+        """,
+        "alter table imports add column original varchar",
+        "alter table traces add column deleted_at timestamptz",
+        "create table tags (trace varchar not null, tag varchar not null, primary key (trace, tag))",
+    ),
 }

@@ -34,17 +34,25 @@ class ImportCounts:
 
 @dataclass(frozen=True)
 class TraceFilter:
-    """Which traces are meant; an empty filter means all. `text` is looked for in task, messages and feedback."""
+    """Which traces are meant; an empty filter means all that are not deleted.
+
+    `text` is looked for in task, messages and feedback; scores are in the file's own unit, both ends included.
+    `deleted` turns to the deleted ones alone.
+    """
 
     format: str | None = None
     outcome: str | None = None
     text: str = ""
+    tag: str | None = None
+    min_score: float | None = None
+    max_score: float | None = None
     import_id: int | None = None
     ids: Sequence[str] = field(default=())
+    deleted: bool = False
 
     def where(self) -> tuple[str, list[object]]:
         """The SQL condition and its parameters."""
-        conditions: list[str] = ["true"]
+        conditions: list[str] = [f"deleted_at is {'not null' if self.deleted else 'null'}"]
         values: list[object] = []
         if self.format:
             conditions.append("format = ?")
@@ -58,6 +66,15 @@ class TraceFilter:
                 "(contains(lower(task), ?) or contains(lower(messages), ?) or contains(lower(feedback), ?))"
             )
             values += [self.text.lower()] * 3
+        if self.tag:
+            conditions.append("id in (select trace from tags where tag = ?)")
+            values.append(self.tag)
+        if self.min_score is not None:
+            conditions.append("score >= ?")
+            values.append(self.min_score)
+        if self.max_score is not None:
+            conditions.append("score <= ?")
+            values.append(self.max_score)
         if self.import_id is not None:
             conditions.append("import_id = ?")
             values.append(self.import_id)
@@ -151,13 +168,81 @@ class Traces:
         """Counts over all traces: total, success, failure, unknown."""
         found = self._database.row(
             "select count(*) as total, count(*) filter (success) as success, count(*) filter (not success) as failure, "
-            "count(*) filter (success is null) as unknown from traces"
+            "count(*) filter (success is null) as unknown from traces where deleted_at is null"
         )
         return found or {}
 
     def formats(self) -> list[str]:
         """Names of the formats that are present."""
-        return [row["format"] for row in self._database.rows("select distinct format from traces order by format")]
+        return [
+            row["format"]
+            for row in self._database.rows(
+                "select distinct format from traces where deleted_at is null order by format"
+            )
+        ]
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Hide traces from lists and runs; returns how many were not hidden before. `restore` brings them back."""
+        return self._mark(ids, "now()", "deleted_at is null")
+
+    def restore(self, ids: Sequence[str]) -> int:
+        """Bring deleted traces back; returns how many."""
+        return self._mark(ids, "null", "deleted_at is not null")
+
+    def _mark(self, ids: Sequence[str], value: str, condition: str) -> int:
+        with self._database.write() as cursor:
+            marked = cursor.execute(
+                f"update traces set deleted_at = {value} where {condition} and id in (select unnest(?)) returning id",
+                [list(ids)],
+            )
+            return len(marked.fetchall())
+
+    def add_tag(self, ids: Sequence[str], tag: str) -> int:
+        """Put a tag on traces; returns how many did not have it."""
+        with self._database.write() as cursor:
+            added = cursor.execute(
+                "insert or ignore into tags select unnest(?), ? returning trace", [list(dict.fromkeys(ids)), tag]
+            )
+            return len(added.fetchall())
+
+    def remove_tag(self, ids: Sequence[str], tag: str) -> int:
+        """Take a tag off traces; returns how many had it."""
+        with self._database.write() as cursor:
+            removed = cursor.execute(
+                "delete from tags where tag = ? and trace in (select unnest(?)) returning trace", [tag, list(ids)]
+            )
+            return len(removed.fetchall())
+
+    def tags(self) -> list[Row]:
+        """Every tag with the number of traces that have it."""
+        return self._database.rows("select tag, count(*) as traces from tags group by tag order by tag")
+
+    def tags_of(self, trace_id: str) -> list[str]:
+        """Tags of one trace."""
+        return [
+            row["tag"] for row in self._database.rows("select tag from tags where trace = ? order by tag", [trace_id])
+        ]
+
+    def set_original(self, imports: Sequence[int], sha256: str) -> None:
+        """Note which kept file imports were read from."""
+        with self._database.write() as cursor:
+            cursor.execute("update imports set original = ? where id in (select unnest(?))", [sha256, list(imports)])
+
+    def ids_of_original(self, sha256: str) -> list[str]:
+        """Traces that were first read from a kept file and are not deleted."""
+        rows = self._database.rows(
+            "select id from traces where deleted_at is null "
+            "and import_id in (select id from imports where original = ?)",
+            [sha256],
+        )
+        return [row["id"] for row in rows]
+
+    def original_of(self, trace_id: str) -> str | None:
+        """SHA-256 of the kept file that a trace was first read from, or None."""
+        row = self._database.row(
+            "select original from imports where id = (select import_id from traces where id = ?)", [trace_id]
+        )
+        return row["original"] if row else None
 
     def imports(self) -> list[Row]:
         """All imports, newest first."""

@@ -340,3 +340,31 @@ def test_after_a_kill_resume_repeats_only_what_was_in_flight_and_ends_with_the_s
     whole.json("import", chats)
     learn(whole, stand_in)
     assert whole("export", "shop@1")[0] == shell("export", "shop@1")[0]
+
+
+def test_tag_delete_and_undelete_take_the_filters_of_traces(shell, chats):
+    shell.json("import", chats)
+    assert shell.json("tag", "odd", "--outcome", "success") == {"tag": "odd", "changed": 6}
+    assert shell.json("traces", "--tag", "odd")["total"] == 6
+    assert shell.json("traces", "--min-score", 1, "--max-score", 1)["total"] == 6
+    assert shell.json("learn", "--prompt", "p", "--offline", "--tag", "odd")["traces"] == 6
+    assert shell.json("delete", "--tag", "odd") == {"deleted": 6}
+    assert shell.json("traces")["total"] == 6
+    assert shell.json("undelete") == {"undeleted": 6}
+    assert shell.json("traces")["total"] == 12
+    shell("delete", code=2)
+
+
+def test_reimport_reads_the_kept_copies(shell, chats):
+    shell.json("import", chats)
+    chats.unlink()
+    report = shell.json("reimport")
+    assert (report["traces"], report["new"], report["replaced"]) == (13, 0, 0)
+
+
+def test_a_mapping_on_the_command_line_reads_an_unknown_table(shell, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("was,wie\nHow many?,Seven\n")
+    shell("import", path, code=1)
+    assert shell.json("import", path, "--map", "task=was,answer=wie")["new"] == 1
+    shell("import", path, "--map", "nothing=was", code=1)

@@ -1,0 +1,231 @@
+"""Bringing files in: reading, storing in batches, keeping the original, and remembering how a table was mapped."""
+
+import gc
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from combee_core.importers import FileReading, read_paths
+from combee_core.importers.mapping import MappedTable
+from combee_core.importers.reading import BlobReading, read_blob
+from combee_core.store.database import Database
+from combee_core.store.originals import Originals
+from combee_core.store.preferences import Preferences
+from combee_core.store.traces import BATCH, ImportCounts, RejectRow, Traces
+from combee_core.trace import Trace
+
+Watch = Callable[[ImportCounts], None]
+
+
+@dataclass
+class FileReport:
+    """What became of one file: `reason` says why its format was recognised, or why nothing could be read.
+
+    `skipped` says why a file that belongs to a run is no trace; `columns` are those of a table that nobody recognised,
+    for which a mapping can be given.
+    """
+
+    path: str
+    format: str | None
+    reason: str
+    new: int = 0
+    duplicates: int = 0
+    rejected: int = 0
+    skipped: str | None = None
+    import_id: int | None = None
+    columns: tuple[str, ...] = ()
+
+    @property
+    def traces(self) -> int:
+        """Traces in the file, new or known."""
+        return self.new + self.duplicates
+
+
+@dataclass
+class ImportReport:
+    """What became of all files of one import; `replaced` counts traces that a better reading has replaced."""
+
+    files: list[FileReport] = field(default_factory=list)
+    replaced: int = 0
+
+    @property
+    def new(self) -> int:
+        """Traces not seen before."""
+        return sum(file.new for file in self.files)
+
+    @property
+    def duplicates(self) -> int:
+        """Traces that were there already."""
+        return sum(file.duplicates for file in self.files)
+
+    @property
+    def rejected(self) -> int:
+        """Records that could not be read."""
+        return sum(file.rejected for file in self.files)
+
+    @property
+    def traces(self) -> int:
+        """Traces in all files, new or known."""
+        return self.new + self.duplicates
+
+
+class Intake:
+    """Reads files into the database and keeps a compressed copy of each beside it."""
+
+    def __init__(self, database: Database) -> None:
+        self._traces = Traces(database)
+        self._originals = Originals(database)
+        self._preferences = Preferences(database)
+
+    def take_in(
+        self,
+        paths: Sequence[Path],
+        format: str | None,
+        names: Mapping[Path, str],
+        mapping: Mapping[str, str] | None,
+        watch: Watch,
+        seen: set[str] | None = None,
+    ) -> ImportReport:
+        """Read files, folders and archives together; ids of all their traces, new or known, are added to `seen`.
+
+        Raises CombeeError for a format or a field that does not exist.
+        """
+        report = ImportReport()
+        with ThreadPoolExecutor(1, "combee-originals") as keeper:
+            # Compressing and hashing leave the interpreter to others, so that the copy costs no time of its own.
+            kept = [
+                (keeper.submit(self._originals.keep, path, names.get(path, str(path))), path) for path in _files(paths)
+            ]
+            for reading in read_paths(paths, names, format, mapping):
+                report.files.append(self._store(self._mapped(reading, mapping), watch, seen))
+            for future, path in kept:
+                self._settle(future.result(), names.get(path, str(path)), report)
+        if mapping and report.traces:
+            for columns in _unknown_tables(paths, names):
+                self._preferences.set(_mapping_name(columns), dict(mapping))
+        return report
+
+    def take_in_again(self, watch: Watch) -> ImportReport:
+        """Read every kept original with the importers of today; traces that are no longer in it are deleted."""
+        report = ImportReport()
+        for original in self._originals.all():
+            before = self._traces.ids_of_original(original["sha256"])
+            seen: set[str] = set()
+            with self._originals.unpacked(original["sha256"]) as path:
+                found = self.take_in([path], None, {path: original["name"]}, None, watch, seen)
+            report.files += found.files
+            if seen:
+                report.replaced += self._traces.delete([trace for trace in before if trace not in seen])
+        return report
+
+    def mapping_for(self, columns: Sequence[str]) -> dict[str, str] | None:
+        """The mapping that was last used for a table of these columns, or None."""
+        found = self._preferences.get(_mapping_name(columns))
+        return dict(found) if found else None
+
+    def _mapped(self, reading: FileReading, mapping: Mapping[str, str] | None) -> FileReading:
+        """A table that nobody recognises is read with the mapping remembered for its columns."""
+        remembered = self.mapping_for(reading.columns) if reading.columns and not mapping else None
+        if remembered and isinstance(reading, BlobReading):
+            return read_blob(reading.blob, None, MappedTable(remembered))
+        return reading
+
+    def _settle(self, sha256: str | None, name: str, report: ImportReport) -> None:
+        """Tie the kept copy to its imports, or drop it when the file held nothing that was stored."""
+        if sha256 is None:
+            return
+        imports = [
+            file.import_id
+            for file in report.files
+            if file.import_id is not None and file.format and file.path.partition("!")[0] == name
+        ]
+        if imports:
+            self._traces.set_original(imports, sha256)
+        else:
+            self._originals.drop_unused(sha256)
+
+    def _store(self, reading: FileReading, watch: Watch, seen: set[str] | None) -> FileReport:
+        counts = ImportCounts()
+        watch(counts)
+        import_id: int | None = None
+        with _quiet_collector(), ThreadPoolExecutor(1, "combee-import") as writer:
+            written: Future[None] | None = None
+            for traces, rejects in _in_batches(reading):
+                if import_id is None:
+                    import_id = self._traces.begin_import(reading.shown, reading.format, reading.reason)
+                if seen is not None:
+                    seen.update(trace.id for trace in traces)
+                if written is not None:
+                    written.result()
+                # Reading goes on while DuckDB writes; one batch at most waits, so that memory stays flat.
+                written = writer.submit(self._traces.add, import_id, traces, rejects, counts)
+            if written is not None:
+                written.result()
+        reason = reading.refusal or reading.reason
+        if import_id is None and reading.refusal:
+            import_id = self._traces.begin_import(reading.shown, None, reason)
+            self._traces.add(import_id, [], [RejectRow(reading.shown, None, None, reason, "")], counts)
+        return FileReport(
+            reading.shown,
+            reading.format,
+            reason,
+            counts.new,
+            counts.duplicates,
+            counts.rejected,
+            reading.skipped,
+            import_id,
+            reading.columns,
+        )
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The files among paths, and those in folders; what does not exist is the reader's to tell."""
+    found = [
+        [entry for entry in sorted(path.rglob("*")) if entry.is_file()] if path.is_dir() else [path] for path in paths
+    ]
+    return [path for group in found for path in group if path.is_file()]
+
+
+def _unknown_tables(paths: Sequence[Path], names: Mapping[Path, str]) -> set[tuple[str, ...]]:
+    """Columns of the tables that nobody recognises without a mapping."""
+    found = set()
+    for reading in read_paths(paths, names):
+        if isinstance(reading, BlobReading):
+            reading.close()
+        if reading.columns:
+            found.add(reading.columns)
+    return found
+
+
+def _mapping_name(columns: Sequence[str]) -> str:
+    """Under which name the mapping of a table is remembered: its columns in any order."""
+    return "mapping:" + hashlib.sha256("\0".join(sorted(columns)).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _quiet_collector() -> Iterator[None]:
+    """Put off garbage collection: an import makes millions of objects, no cycles, and scanning them costs a third."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(200_000, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+
+
+def _in_batches(reading: FileReading) -> Iterator[tuple[list[Trace], list[RejectRow]]]:
+    traces: list[Trace] = []
+    rejects: list[RejectRow] = []
+    for entry in reading:
+        if isinstance(entry, Trace):
+            traces.append(entry)
+        else:
+            rejects.append(RejectRow(entry.file, entry.line, entry.index, entry.reason, entry.excerpt.rstrip()))
+        if len(traces) + len(rejects) >= BATCH:
+            yield traces, rejects
+            traces, rejects = [], []
+    if traces or rejects:
+        yield traces, rejects

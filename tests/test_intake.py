@@ -1,0 +1,104 @@
+"""Bringing files in: kept originals, reading them again, remembered mappings, tags and deletion."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from combee_core.workspace import TraceFilter, Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path):
+    with Workspace(tmp_path / "home" / "combee.duckdb") as opened:
+        yield opened
+
+
+def chat(number: int, **more: object) -> dict[str, object]:
+    messages = [{"role": "user", "content": f"Task {number}"}, {"role": "assistant", "content": f"Answer {number}"}]
+    return {"messages": messages, **more}
+
+
+@pytest.fixture
+def chats(tmp_path: Path) -> Path:
+    path = tmp_path / "chats.jsonl"
+    path.write_text("\n".join(json.dumps(chat(number, score=number / 4)) for number in range(5)) + "\n")
+    return path
+
+
+def originals(workspace: Workspace) -> list[Path]:
+    return sorted(workspace.path.parent.glob("*-originals/*"))
+
+
+def test_a_trace_shows_the_very_line_it_came_from_even_when_the_file_is_gone(workspace, chats):
+    workspace.import_paths([chats])
+    lines = chats.read_text().splitlines()
+    chats.unlink()
+    for trace_id in workspace.trace_ids():
+        line = workspace.trace(trace_id).source.line
+        assert line is not None
+        assert workspace.source_line(trace_id) == lines[line - 1]
+
+
+def test_the_same_file_is_kept_once_and_a_file_without_traces_not_at_all(workspace, chats, tmp_path):
+    nothing = tmp_path / "notes.txt"
+    nothing.write_text("hello")
+    workspace.import_paths([chats])
+    workspace.import_paths([chats])
+    workspace.import_paths([nothing])
+    assert len(originals(workspace)) == 1
+
+
+def test_reading_again_changes_nothing_when_the_importers_are_the_same(workspace, chats):
+    workspace.import_paths([chats])
+    before = workspace.trace_ids()
+    report = workspace.reimport()
+    assert (report.new, report.duplicates, report.replaced) == (0, 5, 0)
+    assert workspace.trace_ids() == before
+
+
+def test_reading_again_replaces_traces_that_an_older_importer_read_otherwise(workspace, chats):
+    workspace.import_paths([chats])
+    stale = workspace.trace_ids()[0]
+    database = workspace._database
+    with database.write() as cursor:
+        cursor.execute("update traces set id = 't-old', content_hash = 'old' where id = ?", [stale])
+    report = workspace.reimport()
+    assert (report.new, report.replaced) == (1, 1)
+    assert stale in workspace.trace_ids()
+    assert "t-old" not in workspace.trace_ids()
+
+
+def test_a_mapping_is_remembered_for_tables_of_the_same_columns(workspace, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"was,wie,note\nTask {name},Answer {name},0.5\n")
+    unknown = workspace.import_paths([tmp_path / "a.csv"])
+    assert unknown.traces == 0
+    assert set(unknown.files[0].columns) == {"was", "wie", "note"}
+    mapping = {"task": "was", "answer": "wie", "score": "note"}
+    assert workspace.import_paths([tmp_path / "a.csv"], mapping=mapping).new == 1
+    assert workspace.mapping_for(("note", "was", "wie")) == mapping
+    assert workspace.import_paths([tmp_path / "b.csv"]).new == 1
+    trace = workspace.trace(workspace.traces(TraceFilter(text="Task b"))[1][0]["id"])
+    assert (trace.task, trace.outcome.score) == ("Task b", 0.5)
+
+
+def test_tags_are_put_on_by_filter_found_and_taken_off(workspace, chats):
+    workspace.import_paths([chats])
+    high = TraceFilter(min_score=0.5, max_score=0.75)
+    assert workspace.tag(high, "good") == 2
+    assert workspace.tag(high, "good") == 0
+    assert workspace.tags() == [{"tag": "good", "traces": 2}]
+    assert workspace.traces(TraceFilter(tag="good"))[0] == 2
+    assert workspace.tag(TraceFilter(min_score=0.75), "good", remove=True) == 1
+    assert workspace.traces(TraceFilter(tag="good"))[0] == 1
+
+
+def test_deleted_traces_are_in_no_list_and_come_back(workspace, chats):
+    workspace.import_paths([chats])
+    some = TraceFilter(max_score=0.25)
+    assert workspace.delete(some) == 2
+    assert workspace.traces()[0] == workspace.trace_counts()["total"] == 3
+    assert workspace.import_paths([chats]).new == 0, "a deleted trace is still known"
+    assert workspace.undelete(some) == 2
+    assert workspace.traces()[0] == 5
