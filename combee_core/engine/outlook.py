@@ -44,7 +44,8 @@ def iteration_count(traces: int, settings: Mapping[str, Any]) -> int:
 def iteration_stamp(database: Database, run: str, iteration: int) -> Stamp:
     """A value that changes whenever a node of the iteration is recorded, cheap enough to ask for on every click."""
     row = database.row(
-        "select count(*) as nodes, coalesce(sum(attempts), 0)::bigint as attempts, coalesce(sum(seconds), 0) as seconds "
+        "select count(*) as nodes, coalesce(sum(attempts), 0)::bigint as attempts, "
+        "coalesce(sum(seconds), 0) as seconds "
         "from nodes where run = ? and iteration = ?",
         [run, iteration],
     )

@@ -1,0 +1,185 @@
+"""What a learning run is to do, as a form: every widget keeps its value when the reader leaves the page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import streamlit as st
+from pydantic import ValidationError
+
+from combee_core.engine.settings import RunSettings
+from combee_core.store.traces import TraceFilter
+from combee_core.workspace import Workspace
+
+FIRST_NAME = "my-agent"
+RUN_DEFAULTS = "run_defaults"
+"""Name of the preference that holds the values with which the form begins; Settings changes it."""
+SHUFFLES: dict[str, Literal["apart", "plain"]] = {"Apart": "apart", "Plain": "plain"}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run that could start: its settings, the traces it learns from and how many there are."""
+
+    settings: RunSettings
+    which: TraceFilter
+    traces: int
+
+
+def run_form(workspace: Workspace) -> Planned | None:
+    """Draw the form; None, with a sentence beneath the field, while the prompt's name cannot be used."""
+    prompt = _prompt(workspace)
+    base = _base(workspace, prompt)
+    which, traces = _traces(workspace)
+    defaults = _defaults(workspace)
+    size, parallel, copies = st.columns(3)
+    values: dict[str, Any] = {"prompt": prompt, "base": base, "endpoint": workspace.endpoint()}
+    with size:
+        help_ = "Traces in one iteration: one merge tree, one version."
+        values["batch"] = _number("Batch size", defaults.batch, 1, 100_000, help_)
+    with parallel:
+        values["parallel"] = _number("Parallel", defaults.parallel, 1, 4_096, "Calls in flight at most, at any time.")
+    with copies:
+        help_ = "Each reflection goes to this many groups, so that a good lesson gets more than one chance."
+        values["copies"] = _number("Copies", defaults.copies, 1, 16, help_)
+    with st.expander("Advanced"):
+        values |= _advanced(defaults)
+    try:
+        return Planned(RunSettings(**values), which, traces)
+    except ValidationError:
+        st.error(
+            "This cannot be a prompt's name: start with a letter or a digit, then letters, digits, dots, dashes and "
+            "underscores, 100 at most."
+        )
+        return None
+
+
+def _defaults(workspace: Workspace) -> RunSettings:
+    """The values with which the form begins."""
+    return RunSettings(prompt=FIRST_NAME, **(workspace.preference(RUN_DEFAULTS) or {}))
+
+
+def _prompt(workspace: Workspace) -> str:
+    """An existing prompt or a new name; at first the one that learnt last."""
+    known = [row["prompt"] for row in workspace.prompts()]
+    latest = next((row["prompt"] for row in workspace.runs()), FIRST_NAME)
+    names = list(dict.fromkeys([*known, latest]))
+    if (typed := st.session_state.setdefault("learn_prompt", latest)) not in names:
+        names.append(typed)
+    chosen = st.selectbox(
+        "Prompt",
+        names,
+        key="learn_prompt",
+        accept_new_options=True,
+        persist_state="session",
+        help="The prompt that learns. Type a name to begin a new one.",
+    )
+    return (chosen or "").strip()
+
+
+def _base(workspace: Workspace, prompt: str) -> str | None:
+    """The version to start from; None leaves the choice to the workspace: the latest approved one, else empty."""
+    row = next((row for row in workspace.prompts() if row["prompt"] == prompt), None)
+    if row is None:
+        st.selectbox(
+            "Start from", ["An empty playbook"], disabled=True, help="A new prompt has no version to start from."
+        )
+        return None
+    first = (
+        f"{prompt}@{row['approved']}, the latest approved" if row["approved"] else "An empty playbook: none is approved"
+    )
+    versions = [f"{prompt}@{each['version']}" for each in workspace.versions(prompt)]
+    chosen = st.selectbox(
+        "Start from",
+        [first, *versions],
+        key=f"learn_base:{prompt}:{row['approved']}",
+        persist_state="session",
+        help="The version whose bullets the run goes on from. It makes a new version and leaves this one as it is.",
+    )
+    return None if chosen == first else chosen
+
+
+def _traces(workspace: Workspace) -> tuple[TraceFilter, int]:
+    """Which traces to learn from, and how many those are."""
+    formats = ["Any format", *workspace.trace_formats()]
+    outcomes = {"Any outcome": None, "Success": "success", "Failure": "failure", "Unknown": "unknown"}
+    every = st.segmented_control(
+        "Traces",
+        ("All", "Some"),
+        default="All",
+        key="learn_traces",
+        required=True,
+        persist_state="session",
+        help="Learn from every trace, or from those of one format, outcome or text.",
+    )
+    which = TraceFilter()
+    if every == "Some":
+        by_format, by_outcome, by_text = st.columns(3)
+        with by_format:
+            format_ = _quiet_select("Format", formats, "learn_format")
+        with by_outcome:
+            outcome = _quiet_select("Outcome", list(outcomes), "learn_outcome")
+        with by_text:
+            text = st.text_input(
+                "Text",
+                key="learn_text",
+                type="search",
+                live=True,
+                placeholder="Any text",
+                label_visibility="collapsed",
+                persist_state="session",
+            )
+        which = TraceFilter(
+            format=None if format_ == formats[0] else format_, outcome=outcomes[outcome], text=(text or "").strip()
+        )
+    number, _ = workspace.traces(which, limit=0)
+    st.caption(f"{number:,} of {workspace.trace_counts()['total']:,} traces")
+    return which, number
+
+
+def _advanced(defaults: RunSettings) -> dict[str, Any]:
+    groups, epochs, seed = st.columns(3)
+    with groups:
+        chosen = st.number_input(
+            "Groups",
+            min_value=1,
+            value=None,
+            step=1,
+            key="learn_groups",
+            placeholder="automatic",
+            persist_state="session",
+            help="Merges that run side by side before the final one. Automatic: the square root of the batch size.",
+        )
+    with epochs:
+        passes = _number("Epochs", defaults.epochs, 1, 100, "How often the run goes through all traces.")
+    with seed:
+        help_ = "Decides which trace meets which: the same seed gives the same tree."
+        number = _number("Seed", defaults.seed, 0, 2**31, help_)
+    shuffle = st.segmented_control(
+        "Shuffle",
+        list(SHUFFLES),
+        default="Apart",
+        key="learn_shuffle",
+        required=True,
+        persist_state="session",
+        help="Apart puts copies of one reflection into different groups; plain leaves that to chance.",
+    )
+    return {"groups": chosen, "epochs": passes, "seed": number, "shuffle": SHUFFLES[shuffle]}
+
+
+def _number(label: str, default: int, least: int, most: int, help_: str) -> int:
+    """A whole number; a default that has changed begins the field anew."""
+    return st.number_input(
+        label,
+        min_value=least,
+        max_value=most,
+        value=default,
+        step=1,
+        key=f"learn_{label.lower().replace(' ', '_')}:{default}",
+        persist_state="session",
+        help=help_,
+    )
+
+
+def _quiet_select(label: str, options: Sequence[str], key: str) -> str:
+    return st.selectbox(label, options, key=key, label_visibility="collapsed", persist_state="session")

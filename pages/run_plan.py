@@ -1,0 +1,116 @@
+"""What a planned run would take, beside its form, and the button that starts it."""
+
+import os
+
+import streamlit as st
+
+from combee_core.engine.estimate import Estimate
+from combee_core.engine.run import tree_plan
+from combee_core.errors import CombeeError
+from combee_core.workspace import Workspace
+from pages import address
+from pages.endpoint_form import API_KEY
+from pages.numbers import compact, counted, duration, money
+from pages.plan_figure import plan_svg
+from pages.run_form import Planned
+
+
+def show_plan(workspace: Workspace, planned: Planned | None) -> None:
+    """The tree, what it costs, which model does it, and the start."""
+    estimate = None
+    if planned is not None:
+        try:
+            estimate = workspace.estimate(planned.settings, planned.which)
+        except CombeeError as error:
+            st.warning(str(error))
+    if planned is not None and estimate is not None:
+        first = min(planned.traces, planned.settings.batch)
+        st.image(plan_svg(tree_plan(first, 1, planned.settings)), alt=estimate.tree, width="stretch")
+        st.markdown(f"**{estimate.tree}**")
+        st.caption(_iterations(estimate, planned))
+        _numbers(estimate, planned)
+        _model(workspace)
+    if failure := st.session_state.pop("learn_failure", None):
+        st.error(failure)
+    st.button(
+        "Start learning",
+        type="primary",
+        key="learn_start",
+        icon=":material/play_arrow:",
+        disabled=estimate is None,
+        on_click=_start,
+        args=(workspace, planned, st.session_state.setdefault("learn_form", 0)),
+    )
+
+
+def _iterations(estimate: Estimate, planned: Planned) -> str:
+    settings = planned.settings
+    rest = planned.traces % settings.batch
+    last = f", the last one of {rest:,}" if rest and planned.traces > settings.batch else ""
+    size = min(planned.traces, settings.batch)
+    trees = "this tree once" if estimate.iterations == 1 else f"{estimate.iterations:,} such trees, one after the other"
+    return f"{counted(planned.traces, 'trace')} in batches of {size:,}{last}: {trees}."
+
+
+def _numbers(estimate: Estimate, planned: Planned) -> None:
+    if planned.settings.endpoint is None:
+        return
+    with st.grid(4, min_column_width=96, gap="xsmall"):
+        st.metric("Calls", f"{estimate.calls:,}")
+        st.metric("Tokens", compact(estimate.input_tokens + estimate.output_tokens), help=_tokens(estimate))
+        st.metric(
+            "Cost", money(estimate.cost_usd).replace("$", "\\$"), help="Unknown when no price of this model is known."
+        )
+        st.metric("Time", _time(estimate.seconds), help="At this parallelism, with the seconds a call took so far.")
+    if estimate.seconds is None:
+        st.caption("The time is known once a call to this model has been measured.")
+    elif estimate.sequential_seconds is not None:
+        st.caption(f"Learning one trace after the other would take {duration(estimate.sequential_seconds)}.")
+
+
+def _tokens(estimate: Estimate) -> str:
+    both = f"{compact(estimate.input_tokens)} in, {compact(estimate.output_tokens)} out"
+    return f"About {both}, from the length of the traces."
+
+
+def _time(seconds: float | None) -> str:
+    return "unknown" if seconds is None else duration(seconds)
+
+
+def _model(workspace: Workspace) -> None:
+    """Which model learns; a key that is typed here stays in this session and is never stored."""
+    endpoint = workspace.endpoint()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if endpoint is None:
+            st.markdown("Offline rules engine, no language model", width="content")
+        else:
+            st.text(f"Model: {endpoint.model}", width="content")
+        st.page_link("settings.py", label="Settings", icon=":material/settings:")
+    if endpoint is None or os.environ.get("OPENAI_API_KEY"):
+        return
+
+    def typed() -> None:
+        st.session_state[API_KEY] = st.session_state["learn_key"]
+
+    if not st.session_state.get(API_KEY):
+        st.text_input(
+            "Key for this session",
+            type="password",
+            key="learn_key",
+            on_change=typed,
+            placeholder="Only if the endpoint asks for one",
+            help="Kept in this browser session only, never stored.",
+        )
+
+
+def _start(workspace: Workspace, planned: Planned, form: int) -> None:
+    """Start the run once, also when the button was clicked twice."""
+    if form != st.session_state["learn_form"]:
+        return
+    try:
+        run = workspace.start(planned.settings, planned.which, st.session_state.get(API_KEY) or None)
+    except CombeeError as error:
+        st.session_state["learn_failure"] = str(error)
+        return
+    st.session_state["learn_form"] = form + 1
+    address.move(run=run)
