@@ -134,7 +134,7 @@ class Review:
         Raises CombeeError without a name, for a version that is approved already, and where every change is rejected.
         """
         if not by.strip():
-            raise CombeeError("An approval needs the name of who approves: give --by, or fill in your name.")
+            raise CombeeError("An approval needs the name of who approves: fill it in.")
         with self._approving:
             self._must_be_open(version)
             number = self._chosen_version(version)

@@ -27,7 +27,7 @@ def evidence_html(evidence: Sequence[Evidence], known: Collection[str] = ()) -> 
     if failures:
         parts.append(counted(failures, "failure"))
     new = len(traces.keys() - set(known))
-    if new < len(traces):
+    if 0 < new < len(traces):
         parts.append(f"{new} new")
     return _folded(", ".join(parts), evidence)
 

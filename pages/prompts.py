@@ -87,7 +87,7 @@ def show_prompt(workspace: Workspace, prompt: str, place: dict[str, str], severa
     changes, text, history = st.tabs(TABS, default=first, key=key, on_change="rerun")
     with changes:
         if changes.open:
-            compare(workspace, version, against, reviewed_against)
+            compare(workspace, version, versions, against, reviewed_against)
     with text:
         if text.open:
             show_text(workspace, version, next((name for name, row in versions.items() if is_approved(row)), None))
@@ -106,14 +106,23 @@ def known(wanted: str | None, there_are: Versions | Sequence[str], default: str)
     return default
 
 
-def compare(workspace: Workspace, version: Version, against: str, reviewed_against: str) -> None:
+def compare(workspace: Workspace, version: Version, versions: Versions, against: str, reviewed_against: str) -> None:
     """The changes: decided where they are what the version's run has made, otherwise only read."""
     base = None if against == EMPTY else workspace.version(against)
     rows = diff_rows(base.playbook if base else Playbook(), version.playbook)
     deciding = version.status != "approved" and against == reviewed_against
-    if version.status != "approved" and not deciding:
-        st.caption(f"The changes of {version.name} are decided against {reviewed_against}.")
+    if deciding and (result := review_of(version, versions)):
+        st.caption(f"The review of {version.name} has led to {result}; approving it once more makes another version.")
+    elif version.status != "approved" and not deciding:
+        start = "the empty playbook" if reviewed_against == EMPTY else reviewed_against
+        st.caption(f"The changes of {version.name} are decided against {start}.")
     show_changes(Reading(workspace, version, base, rows), deciding)
+
+
+def review_of(version: Version, versions: Versions) -> str | None:
+    """The approved version that a review has made of a candidate, if any."""
+    made = (name for name, row in versions.items() if row["parent"] == version.version and row["iteration"] is None)
+    return next((name for name in made if is_approved(versions[name])), None)
 
 
 main()

@@ -14,7 +14,8 @@ from combee_core.store.versions import Version
 from combee_core.workspace import Workspace
 from pages.diff_view import Row, diff_html, row_html, visible
 from pages.evidence_view import evidence_html, removal_html
-from pages.review_desk import BAR, Desk, row_fragment
+from pages.review_bar import show_bar
+from pages.review_desk import Desk, row_fragment
 
 PAGE_SIZE = 25
 _CHOICES = {"accept": ":material/check: Accept", "reject": ":material/close: Reject", "edit": ":material/edit: Edit"}
@@ -45,10 +46,22 @@ def show_changes(reading: Reading, deciding: bool) -> None:
     page = st.session_state.get(key, 1)
     _show_rows(reading, rows[(page - 1) * PAGE_SIZE : page * PAGE_SIZE], desk)
     if pages > 1:
-        with st.container(horizontal_alignment="center"):
-            st.pagination(pages, key=key)
+        st.pagination(pages, key=key, on_change=_turn_page)
+        _go_to_first_row(page)
     if desk:
-        _show_bar(desk, {row.id for row in reading.changes})
+        page_of = {row.id: 1 + index // PAGE_SIZE for index, row in enumerate(rows) if row.kind != "unchanged"}
+        show_bar(desk, page_of)
+
+
+def _turn_page() -> None:
+    st.session_state["prompts_turned"] = True
+
+
+def _go_to_first_row(page: int) -> None:
+    """After a page was turned at the end of the list, start at its beginning; the script is ours alone."""
+    if st.session_state.pop("prompts_turned", False):
+        script = f'document.querySelector(".st-key-prompts_counts").scrollIntoView(); /* page {page} */'
+        st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 
 def _rows_to_show(reading: Reading) -> Sequence[Row]:
@@ -56,7 +69,9 @@ def _rows_to_show(reading: Reading) -> Sequence[Row]:
     counts = [(sum(row.kind == kind for row in changes), word) for kind, word in _WORDS.items()]
     said = " · ".join(f"{count:,} {word}" for count, word in counts if count) or "No bullet differs."
     unchanged = len(reading.rows) - len(changes)
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(
+        key="prompts_counts", horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
         st.html(f'<div class="cb-line">{said}</div>', width="content")
         everything = unchanged and st.toggle(f"Show {unchanged:,} unchanged", key="prompts_unchanged")
     return reading.rows if everything else changes
@@ -124,23 +139,3 @@ def _show_editor(desk: Desk, row: Row, decision: Decision | None) -> None:
         with st.container(horizontal=True):
             st.form_submit_button("Save edit", on_click=desk.save_edit, args=(row.id, key))
             st.form_submit_button("Cancel", type="tertiary", on_click=desk.close_edit, args=(row.id,))
-
-
-@st.fragment(key=BAR)
-def _show_bar(desk: Desk, changes: set[str]) -> None:
-    left = len((changes - desk.decisions.keys()) | desk.open_edits)
-    rejected = sum(desk.decisions[name].choice == "reject" for name in changes & desk.decisions.keys())
-    said = f"<strong>{len(changes) - left:,} of {len(changes):,} decided</strong><br>{rejected:,} rejected"
-    with st.bottom:
-        if problem := desk.problem():
-            st.error(problem)
-        with st.container(key="prompts_bar", horizontal=True, vertical_alignment="bottom"):
-            st.html(said, width="content")
-            if st.button("Accept all remaining", disabled=left == 0):
-                desk.accept_rest()
-                st.rerun()
-            st.text_input("Your name", key="prompts_reviewer", on_change=desk.remember_reviewer, width=180)
-            note = st.text_input("Note", key="prompts_note", placeholder="Why, in a few words (optional)")
-            if st.button("Approve", type="primary", disabled=left > 0):
-                desk.approve(note)
-                st.rerun()

@@ -5,6 +5,7 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from pages import address
@@ -51,28 +52,29 @@ def show_history(versions: Versions) -> None:
     names = list(versions)
 
     def opened() -> None:
-        rows = st.session_state["prompts_history"].selection.rows
-        if rows:
-            address.move(version=names[rows[0]], against=None)
+        cells = st.session_state["prompts_history"].selection.cells
+        if cells:
+            address.move(version=names[cells[0][0]], against=None)
 
+    rows = list(versions.values())
     st.dataframe(
-        [
+        pd.DataFrame(
             {
-                "Version": name,
-                "Status": row["status"],
-                "Bullets": row["bullets"],
-                "Run": row["run"] or "",
-                "Made": when(row["created_at"]),
-                "Approved by": row["approved_by"] or "",
-                "Approved": when(row["approved_at"]),
-                "Note": row["note"] or "",
+                "Version": names,
+                "Status": [row["status"] for row in rows],
+                "Bullets": [row["bullets"] for row in rows],
+                "Run": [row["run"] or "" for row in rows],
+                "Made": [when(row["created_at"]) for row in rows],
+                "Approved by": [row["approved_by"] or "" for row in rows],
+                "Approved": [when(row["approved_at"]) for row in rows],
+                "Note": [row["note"] or "" for row in rows],
             }
-            for name, row in versions.items()
-        ],
+        ),
         key="prompts_history",
         hide_index=True,
         on_select=opened,
-        selection_mode="single-row",
+        selection_mode="single-cell",
+        alt="All versions of the prompt; choose one to open it",
     )
 
 
