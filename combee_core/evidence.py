@@ -66,7 +66,8 @@ def removals(database: Database, version: Version, bullets: Collection[str]) -> 
     for final in _final_merges(database, version.run, version.iteration):
         for row in orjson.loads(final["output"]).get("operations", ()):
             found |= {bullet: (final, row) for bullet in row.get("removed", ()) if bullet in bullets}
-    trees = {final["iteration"]: _Tree(database, version.run, final) for final, _ in found.values()}
+    finals = {final["iteration"]: final for final, _ in found.values()}
+    trees = {iteration: _Tree(database, version.run, final) for iteration, final in finals.items()}
     sources = {bullet: trees[final["iteration"]].sources(row) for bullet, (final, row) in found.items()}
     behind = evidence(database, sources)
     return {
