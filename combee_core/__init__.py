@@ -1,6 +1,6 @@
 """Combee: turn agent traces into a better system prompt, and stay in charge of what it says.
 
-    from combee_core import Workspace
+from combee_core import Workspace
 """
 
 from typing import TYPE_CHECKING

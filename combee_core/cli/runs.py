@@ -14,6 +14,7 @@ from combee_core.workspace import RunSettings, TraceFilter
 SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
     *("cost_usd", "wall_s", "lessons", "dropped_lessons", "bullets"),
+    *("failures", "stopped_by", "levels", "recovered_citations", "rechecks"),
 )
 TELL_EVERY_S = 0.5
 
@@ -27,6 +28,14 @@ TELL_EVERY_S = 0.5
 @click.option("--groups", type=click.IntRange(1), help="Groups of a batch [default: square root of its size].")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--fan-in", type=click.IntRange(2), help="Most inputs of a merge above the groups [default: no bound].")
+@click.option("--recheck/--no-recheck", default=True, help="Ask a merge once more for items it left out [default: on].")
+@click.option("--fold-twins/--no-fold-twins", default=True, help="Fold items that say the same [default: on].")
+@click.option("--retain", type=click.Choice(["off", "carry"]), default="off", help="What becomes of items left out.")
+@click.option("--max-calls", type=click.IntRange(1), help="Stop before more requests than this.")
+@click.option("--max-tokens", type=click.IntRange(1), help="Stop before more tokens, in and out, than this.")
+@click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop before more US dollars than this.")
+@click.option("--max-minutes", type=click.FloatRange(0, min_open=True), help="Stop after so many minutes.")
 @click.option("--base-url", help="OpenAI-compatible endpoint [default: the one in the settings].")
 @click.option("--model", help="Model at that endpoint.")
 @click.option("--offline", is_flag=True, help="Use the offline rules engine, no language model.")

@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 
+from combee_core.engine.budget import BudgetReached
 from combee_core.engine.progress import Progress
 from combee_core.engine.run import Run
 from combee_core.errors import CombeeError
@@ -88,11 +89,13 @@ class Host:
     async def _carry(self, run: str, open_learner: OpenLearner, progress: Progress) -> None:
         """Work on a run as a task that can be cancelled, and store how it ended."""
         self._tasks[run] = asyncio.create_task(self._work(run, open_learner, progress))
-        state, error = "done", None
+        state, error, stopped_by = "done", None, None
         try:
             await self._tasks[run]
         except asyncio.CancelledError:
             state = self._ends.get(run, "interrupted")
+        except BudgetReached as reached:
+            state, error, stopped_by = "cancelled", str(reached), reached.budget
         except CombeeError as failure:
             state, error = "failed", str(failure)
         except Exception as failure:
@@ -104,7 +107,7 @@ class Host:
         finally:
             del self._tasks[run]
             self._ends.pop(run, None)
-        await asyncio.to_thread(self._runs.set_state, run, state, error)
+        await asyncio.to_thread(self._runs.set_state, run, state, error, stopped_by)
 
     async def _work(self, run: str, open_learner: OpenLearner, progress: Progress) -> None:
         async with open_learner() as learner:

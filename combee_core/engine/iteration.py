@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from combee_core.engine import tree
+from combee_core.engine.budget import Budget, RunStopped
 from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import MERGE_FIRST, REFLECTION_AFTER, Limiter
 from combee_core.engine.progress import Progress
+from combee_core.engine.settings import RunSettings
+from combee_core.engine.twins import Folded, fold_twins
 from combee_core.errors import CombeeError
 from combee_core.learners.base import Learner
 from combee_core.lesson import Item, Reflection
@@ -26,8 +29,8 @@ from combee_core.trace import Trace
 OF_THE_ANSWER = frozenset({"empty", "truncated", "not_json", "wrong_shape", "refusal", "bad_request"})
 
 
-class RunStopped(CombeeError):
-    """The run cannot go on; what has finished is kept and the run can be resumed."""
+# A merge that leaves at least this share of its items uncited is asked once for the rest: models stop early.
+CLEARLY_FEWER = 0.2
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Workshop:
     journal: Journal
     progress: Progress
     load_trace: Callable[[str], Trace]
+    settings: RunSettings
+    budget: Budget
 
 
 @dataclass(frozen=True)
@@ -137,16 +142,19 @@ class Iteration:
         final = merge is self._plan.levels[-1][0]
         names = tree.input_ids(self._number, merge)
         inputs = [await asyncio.shield(waiting[name]) for name in names]
-        items = [item for result in inputs for item in result.items]
+        items, twins = self._items_of(merge, inputs)
+
+        def kept(operations: Sequence[Operation]) -> dict[str, Any]:
+            return tree.merge_output(merge, items, twins, operations, self._apply(operations) if final else None)
 
         async def call(meter: Meter) -> dict[str, Any]:
-            operations = await self._merged(items, meter, final)
-            return self._merge_output(merge, items, operations, final)
+            operations, rechecked = await self._merged(items, meter, final)
+            return kept(operations) | {"rechecked": rechecked}
 
         def carry(failure: CallFailed) -> tuple[str, dict[str, Any]]:
             if failure.kind not in OF_THE_ANSWER and final:
                 raise RunStopped(f"The final merge has failed. {failure}") from failure
-            return "carried", self._merge_output(merge, items, tree.carried(items), final)
+            return "carried", kept(tree.carried(items))
 
         kind = "final" if final else "merge"
         blank = NodeRow(node, self._number, kind, merge.level, merge.group, names, "done", {}, 0.0)
@@ -155,15 +163,39 @@ class Iteration:
             self._applied = self._apply([_operation(row) for row in output["operations"]])
         return tree.merge_result(node, output, inputs, self._trace_of)
 
-    async def _merged(self, items: Sequence[Item], meter: Meter, final: bool) -> tuple[Operation, ...]:
-        if not items:
-            return ()
-        return await self._workshop.learner.merge(items, self._playbook, meter, final)
+    def _items_of(self, merge: Merge, inputs: Sequence[tree.NodeResult]) -> Folded:
+        """What a merge is given; above the reflections with twins folded together, unless the paper's setting is on."""
+        items = tuple(item for result in inputs for item in result.items)
+        if merge.level == 1 or not self._workshop.settings.fold_twins:
+            return Folded(items, {})
+        origins = {item: lessons for result in inputs for item, lessons in result.origins.items()}
+        return fold_twins(items, origins, self._trace_of)
 
-    def _merge_output(
-        self, merge: Merge, items: Sequence[Item], operations: Sequence[Operation], final: bool
-    ) -> dict[str, Any]:
-        return tree.merge_output(merge, items, operations, self._apply(operations) if final else None)
+    async def _merged(self, items: Sequence[Item], meter: Meter, final: bool) -> tuple[tuple[Operation, ...], bool]:
+        """The learner's operations, and whether it was asked a second time because it left many items uncited.
+
+        With `retain` carry, what is uncited even then goes on as it is.
+        """
+        if not items:
+            return (), False
+        settings, learner = self._workshop.settings, self._workshop.learner
+        operations = await learner.merge(items, self._playbook, meter, final)
+        rest = _uncited(items, operations)
+        recheck = settings.recheck and len(rest) >= max(2, CLEARLY_FEWER * len(items))
+        if recheck:
+            operations += await self._asked_again(rest, meter, final)
+        if settings.retain == "carry":
+            operations += tree.carried(_uncited(items, operations))
+        return operations, recheck
+
+    async def _asked_again(self, rest: Sequence[Item], meter: Meter, final: bool) -> tuple[Operation, ...]:
+        """What the learner makes of items that it left out; no answer is no harm, the first one stands."""
+        try:
+            return await self._workshop.learner.merge(rest, self._playbook, meter, final)
+        except CallFailed as failure:
+            if failure.kind not in OF_THE_ANSWER:
+                raise
+            return ()
 
     def _apply(self, operations: Sequence[Operation]) -> Applied:
         return apply(self._playbook, operations, self._next_number)
@@ -188,6 +220,7 @@ class Iteration:
         fresh: dict[str, Any] | None = None
         try:
             async with self._workshop.limiter.slot(priority), progress.calling(meter):
+                self._workshop.budget.check(progress)
                 started = time.perf_counter()
                 try:
                     fresh = await call(meter)
@@ -220,8 +253,14 @@ def _filled(
             "input_tokens": meter.input_tokens,
             "output_tokens": meter.output_tokens,
             "cost_usd": meter.cost_usd,
+            "failures": dict(meter.failures),
         }
     )
+
+
+def _uncited(items: Sequence[Item], operations: Sequence[Operation]) -> list[Item]:
+    cited = {source for operation in operations for source in operation.sources}
+    return [item for item in items if item.id not in cited]
 
 
 def _operation(row: Mapping[str, Any]) -> Operation:

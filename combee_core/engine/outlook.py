@@ -89,4 +89,5 @@ def _waiting(
         "input_tokens": 0,
         "output_tokens": 0,
         "cost_usd": 0.0,
+        "failures": "{}",
     }

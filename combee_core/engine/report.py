@@ -29,7 +29,10 @@ def run_summary(database: Database, run: str) -> Row:
         "lessons": sum(iteration["lessons"] for iteration in iterations),
         "dropped_lessons": sum(iteration["dropped"] for iteration in iterations),
         "bullets": len(version.playbook) if version else 0,
+        "failures": runs.failures(run),
+        "stopped_by": row["stopped_by"],
         "failed_reflections": _failed(database, run),
+        **_shape(runs.nodes(run)),
         "settings": row["settings"],
         "created_at": row["created_at"],
         "finished_at": row["finished_at"],
@@ -84,6 +87,16 @@ def _node(node: Row, texts: Mapping[str, str]) -> Row:
         return shown | {"lessons": output.get("lessons", []), "dropped": []}
     dropped = [{"id": item, "text": texts.get(item, "")} for item in output.get("dropped", ())]
     return shown | {"operations": output.get("operations", []), "dropped": dropped}
+
+
+def _shape(nodes: Sequence[Row]) -> Row:
+    """Levels of the deepest tree, citations recovered from text, merges that were asked twice."""
+    outputs = [node["output"] for node in nodes if node["kind"] != "reflection"]
+    return {
+        "levels": max((node["level"] for node in nodes), default=0),
+        "recovered_citations": sum(bool(row.get("recovered")) for out in outputs for row in out.get("operations", ())),
+        "rechecks": sum(bool(out.get("rechecked")) for out in outputs),
+    }
 
 
 def _failed(database: Database, run: str) -> int:

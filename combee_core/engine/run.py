@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from combee_core.engine.budget import Budget
 from combee_core.engine.iteration import Finished, Iteration, Workshop
 from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import Limiter
@@ -54,7 +55,7 @@ def tree_plan(batch_size: int, iteration: int, settings: RunSettings) -> TreePla
     """The merge tree of one iteration (paper: parallel scan aggregation with augmented shuffling)."""
     groups = None if settings.groups is None else min(settings.groups, batch_size)
     seed = settings.seed * 1_000_003 + iteration
-    return plan(batch_size, settings.copies, groups, seed, plain=settings.shuffle == "plain")
+    return plan(batch_size, settings.copies, groups, seed, plain=settings.shuffle == "plain", fan_in=settings.fan_in)
 
 
 class Run:
@@ -73,7 +74,15 @@ class Run:
         """Run every iteration that is not finished. Raises CombeeError when the run cannot go on."""
         journal = Journal(self._runs, self._run)
         self._progress.limit = self._settings.parallel
-        workshop = Workshop(self._learner, Limiter(self._settings.parallel), journal, self._progress, self._traces.get)
+        workshop = Workshop(
+            self._learner,
+            Limiter(self._settings.parallel),
+            journal,
+            self._progress,
+            self._traces.get,
+            self._settings,
+            Budget(self._settings, self._row["wall_s"]),
+        )
         started = time.perf_counter()
         try:
             state = self._first_state()

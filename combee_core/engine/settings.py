@@ -15,6 +15,11 @@ class RunSettings(BaseModel):
     `batch` traces go into one iteration; `parallel` calls are in flight at most; each reflection is dealt out `copies`
     times to `groups` groups (None: floor(sqrt(n))). `shuffle` apart puts copies into different groups, plain is the
     paper's. `endpoint` None means the offline rules engine. `base` is the version to start from (None: empty).
+
+    `fan_in` bounds the inputs of a merge above the groups: a level is added where they would be more. `fold_twins`
+    folds items that say the same before such a merge, `recheck` asks a merge once more for items that it left out,
+    `retain` carry adds what is left out even then as it is; all three off is the paper's setting. `max_…` are budgets
+    (calls, tokens in and out, US dollars, minutes) that the run stops before passing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -29,3 +34,11 @@ class RunSettings(BaseModel):
     seed: int = 0
     epochs: int = Field(default=1, ge=1)
     endpoint: Endpoint | None = None
+    fan_in: int | None = Field(default=None, ge=2)
+    fold_twins: bool = True
+    recheck: bool = True
+    retain: Literal["off", "carry"] = "off"
+    max_calls: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_cost: float | None = Field(default=None, gt=0)
+    max_minutes: float | None = Field(default=None, gt=0)

@@ -8,9 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rapidfuzz import fuzz, process
+
 from combee_core.lesson import Item, Reflection
 from combee_core.playbook import Applied, Operation
 from combee_core.scan import Merge, TreePlan
+
+# How much of its words an operation must share with an item to have been written from it.
+RECOVERED_FROM = 85.0
 
 
 def reflection_id(iteration: int, index: int) -> str:
@@ -67,26 +72,43 @@ def reflection_result(node: str, output: Mapping[str, Any]) -> NodeResult:
 
 
 def merge_output(
-    merge: Merge, items: Sequence[Item], operations: Sequence[Operation], applied: Applied | None
+    merge: Merge,
+    items: Sequence[Item],
+    twins: Mapping[str, Sequence[str]],
+    operations: Sequence[Operation],
+    applied: Applied | None,
 ) -> dict[str, Any]:
     """A merge as it is kept: operations with ids and checked sources, the items that none of them cites.
 
-    For the final merge each operation also says which bullet it landed on, or why it was not applied.
+    Who cites an item cites its twins, too. Sources that do not exist are dropped; an operation that is left without any
+    gets those that its text shows (`recovered`). For the final merge each operation also says which bullet it landed
+    on, or why it was not applied.
     """
     known = {item.id for item in items}
     rows: list[dict[str, Any]] = []
     for number, operation in enumerate(operations, 1):
-        sources = tuple(dict.fromkeys(source for source in operation.sources if source in known))
+        cited = [source for source in dict.fromkeys(operation.sources) if source in known]
+        recovered = [] if cited else _recovered(operation, items)
+        sources = tuple(name for source in cited or recovered for name in (source, *twins.get(source, ())))
         row = {"id": f"m{merge.level}-{merge.group + 1}-{number}"} | operation.model_dump() | {"sources": sources}
         row["invented"] = sorted(set(operation.sources) - known)
+        row["recovered"] = bool(recovered)
         rows.append(row)
     if applied is not None:
         for done in applied.applied:
             rows[done.index] |= {"bullet": done.bullet, "removed": done.removed}
         for refused in applied.rejected:
             rows[refused.index] |= {"rejected": refused.reason, "bullet": refused.duplicate_of}
-    cited = {source for row in rows if took_effect(row) for source in row["sources"]}
-    return {"operations": rows, "dropped": [item.id for item in items if item.id not in cited]}
+    kept = {source for row in rows if took_effect(row) for source in row["sources"]}
+    everything = [name for item in items for name in (item.id, *twins.get(item.id, ()))]
+    return {"operations": rows, "dropped": [name for name in everything if name not in kept]}
+
+
+def _recovered(operation: Operation, items: Sequence[Item]) -> list[str]:
+    """The items that an operation was plainly written from although it cites none."""
+    texts = {item.id: item.text for item in items}
+    found = process.extract(operation.content, texts, scorer=fuzz.token_set_ratio, score_cutoff=RECOVERED_FROM, limit=3)
+    return [name for _, _, name in found] if operation.content else []
 
 
 def took_effect(row: Mapping[str, Any]) -> bool:

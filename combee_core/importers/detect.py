@@ -20,7 +20,7 @@ class Detector:
 
     def match(self, value: object) -> Match | None:
         """The importer and why. Rows with the same fields as the row before are tried with its importer first."""
-        if not isinstance(value, dict | list):
+        if not isinstance(value, dict | list) or not value:
             return None
         fields = tuple(value) if isinstance(value, dict) else ()
         if self._last and fields and self._last[0] == fields and (reason := _why(self._last[1], value)):
@@ -33,18 +33,19 @@ class Detector:
 
     def split(self, record: Record) -> Iterator[tuple[Record, Match | None]]:
         """The record with its importer, or the records inside it: a list's items, or those of a list in a wrapper."""
-        value = parse_embedded(record.value) if isinstance(record.value, str) else record.value
-        if value is not record.value:
+        value = record.value
+        if isinstance(value, str):
+            value = parse_embedded(value)
             record = Record(value, record.line, record.index, record.raw)
         match = self.match(value)
-        if isinstance(value, list) and (match is None or self._rank(value) < self._importers.index(match[0])):
-            yield from self._items(record, value)
-        elif match is not None:
-            yield record, match
-        elif isinstance(value, dict) and (inner := self._wrapped(value)) is not None:
+        if isinstance(value, list):
+            if match is None or self._rank(value) < self._importers.index(match[0]):
+                yield from self._items(record, value)
+                return
+        elif match is None and isinstance(value, dict) and (inner := self._wrapped(value)) is not None:
             yield from self._items(record, inner)
-        else:
-            yield record, None
+            return
+        yield record, match
 
     def _items(self, record: Record, items: Iterable[object]) -> Iterator[tuple[Record, Match | None]]:
         for index, item in enumerate(items):
@@ -53,11 +54,12 @@ class Detector:
 
     def _wrapped(self, value: dict[str, object]) -> Iterable[object] | None:
         """The list in a wrapper such as {"data": […]}, or the objects of one that is keyed by id."""
-        for inner in value.values():
-            if isinstance(inner, list) and self._rank(inner) < len(self._importers):
-                return inner
-        keyed = [inner for inner in value.values() if isinstance(inner, dict)]
-        return keyed if len(keyed) == len(value) and self._rank(keyed) < len(self._importers) else None
+        unknown = len(self._importers)
+        inner = [item for item in value.values() if isinstance(item, dict | list)]
+        found = next((item for item in inner if isinstance(item, list) and self._rank(item) < unknown), None)
+        if found is None and inner and len(inner) == len(value) and self._rank(inner) < unknown:
+            found = inner
+        return found
 
     def _rank(self, items: Sequence[object]) -> int:
         """The place of the first importer that recognises one of the first items; past the end when none does."""

@@ -5,20 +5,34 @@ become text, lone surrogates and NUL characters become U+FFFD, the last of repea
 strings pass. It knows no format.
 """
 
-import ast
 import json
 import math
 import re
-import warnings
 from typing import Any
 
 import orjson
 
 EXCERPT = 500
-LARGEST_LITERAL = 4_000_000
 _DEEP = 50_000
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_PYTHON_TOKEN = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\s+|\w+|[^\w'"]""", re.DOTALL)
+_PYTHON_WORDS = {"None": "null", "True": "true", "False": "false", "nan": "NaN", "inf": "Infinity", "(": "[", ")": "]"}
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
+_ESCAPES = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "a": "\a",
+    "v": "\v",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "\n": "",
+}
+_CLOSING = ("]", "}", ")")
 _NUL_ESCAPE = b"\\u0000"
 
 
@@ -143,12 +157,30 @@ def _text_error(error: json.JSONDecodeError) -> TextError:
 
 
 def _python_literal(text: str) -> Any:
-    """Lists and dicts as Python prints them; never evaluated, and only up to a size that its parser takes in stride."""
-    if len(text) > LARGEST_LITERAL:
-        return text
+    """Lists and dicts as Python prints them, turned into JSON token by token; nothing of it is ever evaluated."""
+    tokens: list[str] = []
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return clean(ast.literal_eval(text.strip()))
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        for token in _PYTHON_TOKEN.findall(text):
+            if token in _CLOSING and tokens and tokens[-1] == ",":
+                tokens.pop()
+            if not token.isspace():
+                tokens.append(_as_json(token))
+        return _tolerant("".join(tokens))
+    except (TextError, ValueError, SyntaxError):
         return text
+
+
+def _as_json(token: str) -> str:
+    if token[0] in "'\"":
+        inner = token[1:-1]
+        return json.dumps(_ESCAPE.sub(_unescaped, inner) if "\\" in inner else inner)
+    return _PYTHON_WORDS.get(token, token)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """The character that a Python escape stands for; unknown ones stay as they are."""
+    code = escape.group(1)
+    if code[0] in "xuU" and len(code) > 1:
+        number = int(code[1:], 16)
+        return chr(number) if number < 0x110000 else "\N{REPLACEMENT CHARACTER}"
+    return chr(int(code, 8)) if code[0] in "01234567" else _ESCAPES.get(code, escape.group())

@@ -53,7 +53,5 @@ def matched(records: Iterable[Record | BadText], detector: Detector) -> Iterator
     for record in records:
         if isinstance(record, BadText):
             yield record
-        elif isinstance(record.value, dict) and (match := detector.match(record.value)):
-            yield record, match
         else:
             yield from detector.split(record)

@@ -80,6 +80,8 @@ FEEDBACK = (
 REFERENCES = ("reference", "expected", "expected_answer", "expected_output", "ground_truth", "gold", "target", "answer")
 
 _TELLING = frozenset((*VERDICTS, *VERDICTS_UNLESS_NUMBERS, *SCORES))
+_STATING = _TELLING.union(NESTED, THRESHOLDS)
+_OPEN = Outcome()
 _SAYING = frozenset(FEEDBACK)
 _EXPECTED = frozenset(REFERENCES)
 _YES = {"true", "yes", "y", "pass", "passed", "correct", "success", "successful", "succeeded", "resolved", "solved"}
@@ -141,6 +143,11 @@ def success_of(score: float | None, threshold: float | None = None) -> bool | No
 
 def outcome_of(row: Mapping[str, Any]) -> Outcome:
     """The outcome that a row states at its top level or one level down, by the rule of this module."""
+    stating = _STATING.intersection(row)
+    if len(stating) < 2:
+        plain = _plain_outcome(row, next(iter(stating), ""))
+        if plain is not None:
+            return plain
     success, score, threshold = None, None, None
     scores: dict[str, float] = {}
     for place in _places(row):
@@ -155,6 +162,17 @@ def outcome_of(row: Mapping[str, Any]) -> Outcome:
             if success is None and not _says_nothing(name):
                 success = success_of(score, threshold)
     return Outcome(success=success, score=score, scores=scores if len(scores) > 1 else {})
+
+
+def _plain_outcome(row: Mapping[str, Any], key: str) -> Outcome | None:
+    """The outcome of most rows, which have no field that says anything, or one score or reward; None for others."""
+    if not key:
+        return _OPEN
+    value = row[key]
+    if key in ("reward", "score") and isinstance(value, int | float) and not isinstance(value, bool):
+        score = number_of(value)
+        return Outcome(success=success_of(score), score=score)
+    return None
 
 
 def outcome_of_scores(scores: Mapping[str, float], verdict: bool | None = None) -> Outcome:

@@ -18,6 +18,7 @@ from combee_core.importers.salvage import BadText
 from combee_core.trace import Trace
 
 LOOK_AHEAD = 200
+MOST_NAMED = 10_000
 
 
 class FileReading:
@@ -99,16 +100,15 @@ class BlobReading(FileReading):
 
     def __iter__(self) -> Iterator[Trace | Reject]:
         gathered: dict[str, tuple[Importer, list[Record]]] = {}
+        unread = 0
         with self:
             for found in self._found:
-                if isinstance(found, BadText):
-                    yield Reject(self.shown, found.line, found.index, found.reason, found.excerpt)
+                if isinstance(found, BadText) or found[1] is None:
+                    unread += 1
+                    if unread <= MOST_NAMED:
+                        yield from self._unread(found)
                     continue
-                record, match = found
-                if match is None:
-                    yield from self._unknown(record)
-                    continue
-                importer, reason = match
+                record, (importer, reason) = found[0], found[1]
                 self._note(importer, reason, record)
                 if importer.gathers:
                     gathered.setdefault(importer.name, (importer, []))[1].append(record)
@@ -116,8 +116,7 @@ class BlobReading(FileReading):
                     yield from self._read(importer, [record])
             for importer, records in gathered.values():
                 yield from self._read(importer, records)
-            for note in self.blob.notes if self.formats else ():
-                yield Reject(self.shown, None, None, f"Not the whole file was read: {note}.", "")
+            yield from self._closing_words(unread)
 
     def __enter__(self) -> Self:
         return self
@@ -179,7 +178,19 @@ class BlobReading(FileReading):
             where = f"line {record.line}" if record.line else f"record {(record.index or 0) + 1}"
             self.reason = f"{where} {reason}"
 
-    def _unknown(self, record: Record) -> Iterator[Reject]:
+    def _closing_words(self, unread: int) -> Iterator[Reject]:
+        if unread > MOST_NAMED:
+            reason = f"{unread - MOST_NAMED:,} more records could not be read: the first {MOST_NAMED:,} are listed."
+            yield Reject(self.shown, None, None, reason, "")
+        for note in self.blob.notes if self.formats else ():
+            yield Reject(self.shown, None, None, f"Not the whole file was read: {note}.", "")
+
+    def _unread(self, found: Found) -> Iterator[Reject]:
+        """The note on text that is no record, or on a record of no known format; files beside traces need none."""
+        if isinstance(found, BadText):
+            yield Reject(self.shown, found.line, found.index, found.reason, found.excerpt)
+            return
+        record = found[0]
         if holds_no_traces(record.value):
             return
         near = what_is_missing(record.value) if isinstance(record.value, dict) else None
@@ -193,7 +204,9 @@ class BlobReading(FileReading):
         except RecordError as error:
             yield context.reject(records[0], str(error))
         except MISFITS as error:
-            yield context.reject(records[0], _misfit(importer.name, error))
+            is_other = importer.recognise(records[0].value) is None
+            reason = f"It is no record of the format {importer.name}." if is_other else _misfit(importer.name, error)
+            yield context.reject(records[0], reason)
 
 
 def _misfit(format: str, error: BaseException) -> str:

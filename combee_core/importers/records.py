@@ -5,17 +5,20 @@ It knows no trace format.
 """
 
 import io
+import re
 from collections.abc import Iterator
 from itertools import chain
 
 from combee_core.importers.base import Record
 from combee_core.importers.blob import from_chunks
 from combee_core.importers.json_text import TextError, decode, excerpt_of, parse
-from combee_core.importers.salvage import BadText, salvage
+from combee_core.importers.salvage import CUT_FILE, BadText, bad_text, salvage
 
-LARGEST_DOCUMENT = 1 << 29
+LARGEST_DOCUMENT = 1 << 28
 _SURELY_WHOLE = 1 << 26
 _CLOSING = (b"}", b"]")
+_LARGE = 1 << 22
+_STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},]', re.DOTALL)
 
 
 def records_of(reader: io.BufferedReader) -> Iterator[Record | BadText]:
@@ -79,8 +82,11 @@ def _from_lines(lines: _Lines, line: bytes | None) -> Iterator[Record | BadText]
             following = lines.next()
         try:
             yield Record(parse(line), line=number, raw=line)
-        except TextError:
-            yield from salvage(decode(line), number, is_end=following is None)
+        except TextError as error:
+            if line.count(b"{") + line.count(b"[") < 2:
+                yield bad_text(decode(line), number, error, is_end=following is None)
+            else:
+                yield from salvage(decode(line), number, is_end=following is None)
         line = following
 
 
@@ -95,13 +101,46 @@ def _from_document(first: bytes, lines: _Lines, reader: io.BufferedReader) -> It
             return
         data += reader.read(max(0, LARGEST_DOCUMENT - len(data)))
         if reader.read(1):
-            reason = "It is one JSON value of more than 512 MB: save the traces as JSON Lines."
+            reason = "It is one JSON value of more than 256 MB: save the traces as JSON Lines."
             yield BadText(None, None, reason, excerpt_of(data))
             return
+    if len(data) > _LARGE and data.lstrip()[:1] == b"[":
+        yield from _items(data)
+        return
     try:
         yield Record(parse(data), index=0, raw=data[:4096])
     except TextError:
         yield from salvage(_decode_lines(data), lines.number)
+
+
+def _items(data: bytes) -> Iterator[Record | BadText]:
+    """The items of a large list one by one, so that never all of them are objects at the same time."""
+    index = depth = 0
+    start = 0
+    for token in _STRUCTURE.finditer(data):
+        mark = token.group()
+        if mark in (b"[", b"{"):
+            depth += 1
+            if depth == 1:
+                start = token.end()
+        elif mark in (b"]", b"}"):
+            depth -= 1
+        if (depth == 1 and mark == b",") or depth == 0:
+            piece = data[start : token.start()].strip()
+            if piece:
+                yield _item(piece, index)
+                index += 1
+            start = token.end()
+        if depth == 0 and mark == b"]":
+            return
+    yield BadText(None, index, CUT_FILE, excerpt_of(data[start : start + 4096]))
+
+
+def _item(piece: bytes, index: int) -> Record | BadText:
+    try:
+        return Record(parse(piece), index=index, raw=piece[:4096])
+    except TextError as error:
+        return BadText(None, index, f"It is {error}.", excerpt_of(piece))
 
 
 def _has_lines(data: bytes) -> bool:

@@ -25,6 +25,15 @@ class BadText:
     excerpt: str
 
 
+def bad_text(text: str, line: int, error: TextError, is_end: bool, index: int | None = None) -> BadText:
+    """The note on a text that is no value; `is_end` says that the file ends with it."""
+    reason = f"It is {error}."
+    if error.cut_off and is_end:
+        is_last_line = index is None and line > 1 and "\n" not in text.strip()
+        reason = CUT_LAST_LINE if is_last_line else CUT_FILE
+    return BadText(line, index, reason, clean_text(text[:EXCERPT]))
+
+
 def salvage(text: str, first_line: int = 1, is_end: bool = True) -> Iterator[Record | BadText]:
     """The values in a text, and a note for each stretch that is none. `is_end` says that the file ends with it."""
     yield from _Salvage(text, first_line, is_end).run()
@@ -73,15 +82,10 @@ class _Salvage:
         return Record(value, self._line_at(position), self._index - 1 if self._in_list else None, raw)
 
     def _bad(self, position: int, error: TextError, resumed: int) -> BadText:
-        line = self._line_at(position)
         at_end = self._is_end and resumed >= len(self._text)
-        if error.cut_off and at_end:
-            is_line = not self._in_list and "\n" not in self._text[position:].strip()
-            reason = CUT_LAST_LINE if is_line and line > 1 else CUT_FILE
-        else:
-            reason = f"It is {error}."
-        excerpt = clean_text(self._text[position : position + EXCERPT])
-        return BadText(line, self._index if self._in_list else None, reason, excerpt)
+        index = self._index if self._in_list else None
+        return bad_text(self._text[position:] if at_end else self._text[position : position + EXCERPT],
+                        self._line_at(position), error, at_end, index)  # fmt: skip
 
     def _after_stray_text(self, position: int) -> int | None:
         """Where an object starts on a line that begins with a few characters of something else."""

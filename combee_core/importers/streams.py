@@ -14,7 +14,7 @@ from combee_core.importers.json_text import TextError, decode, parse
 from combee_core.importers.salvage import BadText
 
 LARGEST_TEXT = 256 << 20
-_EVENT_LINE = re.compile(rb"\A\s*(?:(?:event|id|retry):[^\n]*\n|:[^\n]*\n|\s)*data:\s*[\[{]")
+_EVENT_LINE = re.compile(rb"\A(?:(?:event|id|retry)?:[^\n]*\n|\s)*data:[ \t]*[\[{]")
 _INTERACTION = re.compile(rb"\A\s*#{2,4} (?:Environment Interaction|Execution) \d+\s*\n")
 
 

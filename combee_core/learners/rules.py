@@ -7,14 +7,14 @@ what people and tools have said in the trace, word for word, and invents nothing
 from collections import Counter
 from collections.abc import Sequence
 
-from combee_core.learners.likeness import cluster, medoid, nearest
-from combee_core.learners.observations import observations
-from combee_core.lesson import Item, Lesson, Reflection, Tag
+from combee_core.learners.offline.grouping import clarity, clearest, grouped, nearest
+from combee_core.learners.offline.likeness import wording
+from combee_core.learners.offline.observations import observations
+from combee_core.learners.offline.tagging import tags
+from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import Meter
 from combee_core.playbook import DEFAULT_SECTION, Bullet, Operation, Playbook
 from combee_core.trace import Trace
-
-LESSONS_A_TRACE = 3
 
 
 class RulesLearner:
@@ -23,51 +23,83 @@ class RulesLearner:
     name = "rules"
 
     async def reflect(self, trace: Trace, playbook: Playbook, meter: Meter) -> Reflection:
-        """Lessons that the trace states: feedback, corrections by the user, errors that a changed call mended."""
-        found = list(dict.fromkeys(observations(trace)))[:LESSONS_A_TRACE]
-        lessons = [Lesson(text=seen.text, section=seen.section, evidence=seen.evidence) for seen in found]
-        tags: dict[str, Tag] = {}
-        if trace.outcome.success is False:
-            # What went wrong although the prompt said it already: the bullet was there and did not help.
-            bullets = list(playbook.bullets)
-            matches = (nearest(lesson.text, [bullet.content for bullet in bullets]) for lesson in lessons)
-            tags = {bullets[match].id: "neutral" for match in matches if match is not None}
-        return Reflection(lessons=tuple(lessons), tags=tags)
+        """Lessons that the trace states: feedback, corrections by the user, mended errors, a missed answer."""
+        found = observations(trace)
+        return Reflection(
+            lessons=tuple(Lesson(text=seen.text, section=seen.section, evidence=seen.evidence) for seen in found),
+            tags=tags(trace, found, playbook),
+            reasoning=""
+            if found
+            else "The trace states nothing to learn from: no feedback, correction or mended error.",
+        )
 
     async def merge(
         self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool
     ) -> tuple[Operation, ...]:
         """One operation for each group of items that say the same; every item is cited, most supported first."""
-        edits = [item for item in items if item.kind != "ADD"]
-        fresh = [item for item in items if item.kind == "ADD"]
-        groups = [[fresh[index] for index in group] for group in cluster([item.text for item in fresh])]
-        groups.sort(key=lambda group: -sum(item.support for item in group))
-        return (*_passed_on(edits), *(_operation(group, playbook) for group in groups))
+        new: list[Sequence[Item]] = []
+        known: dict[str, list[Item]] = {}
+        for group in _groups([item for item in items if item.kind == "ADD" and _has_words(item)]):
+            bullet = _said_already(group, playbook)
+            if bullet is None:
+                new.append(group)
+            else:
+                known.setdefault(bullet.id, []).extend(group)
+        for item in items:
+            if item.kind == "UPDATE":
+                known.setdefault(item.bullets[0], []).append(item)
+        new.sort(key=lambda group: -sum(item.support for item in group))
+        updates = [_update(bullet, group, playbook) for bullet, group in known.items()]
+        return (*_passed_on(items), *updates, *map(_add, new))
 
 
-def _passed_on(edits: Sequence[Item]) -> list[Operation]:
-    """Edits of existing bullets as the groups proposed them, equal ones once."""
+def _has_words(item: Item) -> bool:
+    return any(letter.isalnum() for letter in item.text)
+
+
+def _groups(items: Sequence[Item]) -> list[list[Item]]:
+    return [[items[index] for index in group] for group in grouped([item.text for item in items])]
+
+
+def _passed_on(items: Sequence[Item]) -> list[Operation]:
+    """Merges and deletions of bullets as the groups proposed them, equal ones once."""
     same: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
-    for item in edits:
-        same.setdefault((item.kind, item.bullets, item.text), []).append(item.id)
+    for item in items:
+        if item.kind in ("MERGE", "DELETE"):
+            same.setdefault((item.kind, item.bullets, item.text), []).append(item.id)
     return [
         Operation.model_validate({"kind": kind, "bullets": bullets, "content": text, "sources": ids})
         for (kind, bullets, text), ids in same.items()
     ]
 
 
-def _operation(group: Sequence[Item], playbook: Playbook) -> Operation:
-    texts = [item.text for item in group]
-    text = texts[medoid(texts)]
-    sources = tuple(item.id for item in group)
-    said = _said_already(text, playbook)
-    if said is not None:
-        return Operation(kind="UPDATE", bullets=(said.id,), content=said.content, sources=sources)
-    sections = Counter(item.section for item in group if item.section)
-    section = sections.most_common(1)[0][0] if sections else DEFAULT_SECTION
-    return Operation(kind="ADD", section=section, content=text, sources=sources)
+def _add(group: Sequence[Item]) -> Operation:
+    sections = Counter(item.section for item in group for _ in range(item.support) if item.section)
+    return Operation(
+        kind="ADD",
+        section=sections.most_common(1)[0][0] if sections else DEFAULT_SECTION,
+        content=_best(group),
+        sources=tuple(item.id for item in group),
+    )
 
 
-def _said_already(text: str, playbook: Playbook) -> Bullet | None:
-    match = nearest(text, [bullet.content for bullet in playbook.bullets])
+def _update(bullet_id: str, group: Sequence[Item], playbook: Playbook) -> Operation:
+    """The bullet as it is, so that the items count for it; with the group's wording where that has more to say."""
+    bullet, better = playbook.get(bullet_id), _best(group)
+    keeps = bullet is not None and not _adds(better, bullet)
+    content = bullet.content if keeps and bullet is not None else better
+    return Operation(kind="UPDATE", bullets=(bullet_id,), content=content, sources=tuple(item.id for item in group))
+
+
+def _best(group: Sequence[Item]) -> str:
+    return group[clearest([item.text for item in group], [item.support for item in group])].text
+
+
+def _adds(text: str, bullet: Bullet) -> bool:
+    """Whether a wording names all that a bullet names and more, and is as clear."""
+    return wording(text).names > wording(bullet.content).names and clarity(text) >= clarity(bullet.content)
+
+
+def _said_already(group: Sequence[Item], playbook: Playbook) -> Bullet | None:
+    match = nearest(_best(group), [bullet.content for bullet in playbook.bullets])
     return None if match is None else playbook.bullets[match]

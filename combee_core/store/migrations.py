@@ -148,4 +148,8 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         "alter table traces add column deleted_at timestamptz",
         "create table tags (trace varchar not null, tag varchar not null, primary key (trace, tag))",
     ),
+    "m005_failures_and_budgets": (
+        "alter table nodes add column failures varchar default '{}'",
+        "alter table runs add column stopped_by varchar",
+    ),
 }

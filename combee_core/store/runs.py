@@ -2,7 +2,9 @@
 
 import os
 import uuid
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -39,6 +41,7 @@ class NodeRow:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = 0.0
+    failures: Mapping[str, int] = field(default_factory=dict)
 
 
 class Runs:
@@ -73,14 +76,17 @@ class Runs:
         )
         return [row | {"settings": orjson.loads(row["settings"])} for row in rows]
 
-    def set_state(self, run: str, state: str, error: str | None = None) -> None:
-        """Move a run to another state; a running run belongs to this process, an ended one to nobody."""
+    def set_state(self, run: str, state: str, error: str | None = None, stopped_by: str | None = None) -> None:
+        """Move a run to another state; a running run belongs to this process, an ended one to nobody.
+
+        `stopped_by` names the budget that has ended it, such as max_calls.
+        """
         live = state in ("queued", "running")
         with self._database.write() as cursor:
             cursor.execute(
-                "update runs set state = ?, error = ?, owner = ?, finished_at = case when ? then null else now() end "
-                "where id = ?",
-                [state, error, OWNER if live else None, live, run],
+                "update runs set state = ?, error = ?, stopped_by = ?, owner = ?, "
+                "finished_at = case when ? then null else now() end where id = ?",
+                [state, error, stopped_by, OWNER if live else None, live, run],
             )
 
     def add_wall_time(self, run: str, seconds: float) -> None:
@@ -123,6 +129,13 @@ class Runs:
         """Finished iterations of a run in order."""
         return self._database.rows("select * from iterations where run = ? order by iteration", [run])
 
+    def failures(self, run: str) -> dict[str, int]:
+        """How many requests of a run gave no usable answer, by kind."""
+        total: Counter[str] = Counter()
+        for row in self._database.rows("select failures from nodes where run = ? and failures <> '{}'", [run]):
+            total.update(orjson.loads(row["failures"]))
+        return dict(sorted(total.items()))
+
     def totals(self, run: str) -> Row:
         """Sums over a run's nodes: calls, failed_calls, input_tokens, output_tokens, cost_usd (None when unknown)."""
         found = self._database.row(
@@ -156,12 +169,14 @@ def _node_values(run: str, node: NodeRow, earlier: Row | None) -> Row:
         "input_tokens": node.input_tokens,
         "output_tokens": node.output_tokens,
         "cost_usd": node.cost_usd,
+        "failures": _json(dict(node.failures)),
     }
     if earlier is not None:
         for count in ("attempts", "failed_attempts", "input_tokens", "output_tokens"):
             values[count] += earlier[count]
         costs = (node.cost_usd, earlier["cost_usd"])
         values["cost_usd"] = None if None in costs else sum(costs)
+        values["failures"] = _json(dict(Counter(node.failures) + Counter(orjson.loads(earlier["failures"]))))
     return values
 
 

@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from combee_core.llm.base import Meter
-
 from combee_core.learners.base import Learner
 from combee_core.lesson import Item, Lesson, Reflection
+from combee_core.llm.base import Meter
 from combee_core.playbook import Operation, Playbook
 from combee_core.trace import Message, Source, Trace
 

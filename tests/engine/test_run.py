@@ -5,7 +5,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from combee_core.llm.base import CallFailed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from combee_core.engine.run import batches
 from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
 from combee_core.lesson import Reflection
+from combee_core.llm.base import CallFailed
 from combee_core.playbook import Operation, render
 from combee_core.store.database import Database
 from combee_core.store.runs import Runs
@@ -292,3 +292,67 @@ def test_every_epoch_deals_every_trace_once_whatever_order_they_came_in(ids, bat
         of_epoch = [trace for one in dealt if one.epoch == epoch for trace in one.trace_ids]
         assert sorted(of_epoch) == sorted(ids)
     assert all(len(one.trace_ids) <= batch for one in dealt)
+
+
+def test_a_merge_that_leaves_many_items_out_is_asked_once_for_the_rest(bench):
+    def first_half(items):
+        return add_each(items[: max(1, len(items) // 2)])
+
+    place = bench(9)
+    run, version = place.learn(Scripted(merge=first_half), batch=9)
+    with_recheck = run_summary(place.database, run)
+    assert with_recheck["rechecks"] == 4
+    _, without = place.learn(Scripted(merge=first_half), batch=9, recheck=False)
+    assert len(version.playbook) > len(without.playbook)
+
+
+def test_retain_carry_loses_nothing_whatever_the_merge_leaves_out(bench):
+    place = bench(9)
+    run, version = place.learn(Scripted(merge=lambda items: ()), batch=9, retain="carry")
+    assert len(version.playbook) == 9
+    assert run_summary(place.database, run)["dropped_lessons"] == 0
+
+
+def test_an_operation_without_sources_gets_those_that_its_text_shows(bench):
+    def uncited(items):
+        return tuple(op.model_copy(update={"sources": ()}) for op in add_each(items))
+
+    place = bench(4)
+    run, version = place.learn(Scripted(merge=uncited), batch=4, recheck=False)
+    assert run_summary(place.database, run)["recovered_citations"] == 2 * 4 + 4, "two groups of four, one final merge"
+    for bullet in version.playbook.bullets:
+        texts = {Traces(place.database).get(entry["trace"]).feedback for entry in version.sources[bullet.id]}
+        assert bullet.content in texts
+
+
+def test_twins_do_not_reach_the_final_merge_unless_folding_is_off(bench):
+    place, sizes = bench(16), []
+
+    def merge(items):
+        sizes.append(len(items))
+        return tuple(Operation(kind="ADD", section="S", content=item.text, sources=(item.id,)) for item in items)
+
+    _, version = place.learn(Scripted(merge=merge), batch=16)
+    assert sizes[-1] == 16
+    assert all(len(entries[0]["via"]) == 2 for entries in version.sources.values()), "both ways are on record"
+    place.learn(Scripted(merge=merge), batch=16, fold_twins=False)
+    assert sizes[-1] == 32
+
+
+def test_fan_in_adds_levels_and_loses_nothing(bench):
+    place = bench(30)
+    run, version = place.learn(Scripted(), batch=30, fan_in=2)
+    assert run_summary(place.database, run)["levels"] == 4
+    assert len(version.playbook) == 30
+    merges = [node for node in merge_tree(place.database, run)["iterations"][0]["nodes"] if node["level"] > 1]
+    assert all(len(node["inputs"]) <= 2 for node in merges)
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_a_budget_of_calls_is_never_passed_and_the_run_says_which_it_was(bench, parallel):
+    learner = Scripted()
+    place = bench(20)
+    summary = place.finish(place.begin(learner, batch=20, parallel=parallel, max_calls=7))
+    assert (summary["state"], summary["stopped_by"]) == ("cancelled", "max_calls")
+    assert learner.reflected.total() + len(learner.merged) == summary["calls"] == 7
+    assert "7 calls" in summary["error"]

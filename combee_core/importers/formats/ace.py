@@ -25,9 +25,8 @@ PREDICTIONS = (
     "answer",
 )
 _MAPPED = {"context", "question", "target", "feedback"}
-_QUESTION = re.compile(r"Question:\s*(.+?)\s*(?:Answer:\s*)?\Z", re.DOTALL)
-_NUMBERED = re.compile(r"^1\.\s.+", re.DOTALL | re.MULTILINE)
-_CLOSING = re.compile(r"\n?\s*Output US GAAP tags:\s*\Z")
+_QUESTION, _ANSWER, _TAGS = "Question:", "Answer:", "Output US GAAP tags:"
+_NUMBERED = re.compile(r"^1\.[ \t]", re.MULTILINE)
 _QUOTES = "\"'“”‘’"
 _TOLERANCE = 1e-6
 
@@ -51,13 +50,11 @@ class Ace:
 
 def question_in(context: str) -> str:
     """The question inside a context: after "Question:", or FiNER's numbered questions; else the whole context."""
-    if (numbered := _NUMBERED.search(_CLOSING.sub("", context))) and "US GAAP" in context:
-        return numbered.group().strip()
-    found = _QUESTION.search(context)
-    if found is None:
-        return context.strip()
-    question = found.group(1).strip()
-    if question[:1] in _QUOTES:
+    numbered = _NUMBERED.search(context) if "US GAAP" in context else None
+    if numbered:
+        return context[numbered.start() :].rstrip().removesuffix(_TAGS).strip()
+    question = context.partition(_QUESTION)[2].rstrip().removesuffix(_ANSWER).strip()
+    if question and question[0] in _QUOTES:
         question = question.rstrip(".").strip().strip(_QUOTES)
     return question.strip() or context.strip()
 

@@ -20,7 +20,7 @@ from combee_core.trace import Message, Outcome, ToolCall, ToolResult, Trace
 _HEADING = re.compile(r"^#{2,4} (?:Environment Interaction|Execution) \d+[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"\A\s*(?:-{10,}\s*)?```(?:python)?\n(.*?)\n?```\s*(?:```\n?)?", re.DOTALL)
 _CLOSING = re.compile(r"\n?```\s*\Z")
-_INSTRUCTION = re.compile(r"Instruction:\s*(.*?)(?=\n\s*\n|\n[^│]*╰|\Z)", re.DOTALL)
+_INSTRUCTION, _BOX = "Instruction:", " │╭╮╰╯─\t"
 _PASSED, _TOTAL = re.compile(r"Num Passed Tests\s*:\s*(\d+)"), re.compile(r"Num Total\s+Tests\s*:\s*(\d+)")
 _FAILS = re.compile(r"^─+ Fails ─+$", re.MULTILINE)
 _FAILED_OUTPUT = "Execution failed."
@@ -98,8 +98,7 @@ def _read_task(files: Files, folder: str, main: str) -> Iterator[Trace | Reject]
     if not messages:
         yield Reject(blob.shown, None, None, "The task folder holds no interaction and no model call.", "")
         return
-    instruction = _INSTRUCTION.search(files.text(join(folder, "logs/loggger.log")))
-    task = _unboxed(instruction.group(1)) if instruction else task_of(opening)
+    task = _instruction(files.text(join(folder, "logs/loggger.log"))) or task_of(opening)
     verdict = _verdict(files, folder, task_id)
     yield Trace(
         task=task or task_id,
@@ -125,9 +124,15 @@ def _conversation(log: str) -> tuple[Message, ...]:
     return max((chain.messages for chain in found), key=len, default=())
 
 
-def _unboxed(text: str) -> str:
-    """The words of a box that is drawn around them."""
-    return " ".join(line.strip(" │╭╮╰╯─") for line in text.splitlines()).strip()
+def _instruction(log: str) -> str:
+    """The instruction in the console log: it may go over several lines of the box that is drawn around it."""
+    said = []
+    for line in log.partition(_INSTRUCTION)[2].splitlines():
+        words = line.strip(_BOX)
+        if not words or "╰" in line:
+            break
+        said.append(words)
+    return " ".join(said)
 
 
 def _verdict(files: Files, folder: str, task_id: str) -> tuple[Outcome, str, dict[str, Any]]:

@@ -19,9 +19,9 @@ from combee_core.trace import Message, Role, ToolResult, Trace
 
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "agent": "assistant", "assistant": "assistant"}
 _ROOT_FIELDS = {"schema_version", "steps", "subagent_trajectories"}
-_HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*)?\**Task Description:?\**:?[ \t]*\n", re.IGNORECASE)
-_AFTER_TASK = re.compile(r"\n\s*\n\s*(?:#+\s*)?\**Current terminal (?:state|screen):?", re.IGNORECASE)
-_HANDED_OVER = re.compile(r"\*\*Original Task:\*\*\s*(.+?)\n\s*\n\*\*Summary", re.DOTALL)
+_HEADING = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**Task Description:?\**:?[ \t]*\n", re.IGNORECASE | re.MULTILINE)
+_AFTER_TASK = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**Current terminal (?:state|screen)", re.IGNORECASE | re.MULTILINE)
+_HANDED_OVER, _SUMMARY = "**Original Task:**", "\n**Summary"
 
 Document = Mapping[str, Any]
 
@@ -75,8 +75,8 @@ def task_in(message: str) -> str:
     """The task inside an agent's first message: Terminus puts its instructions in front, under a heading of its own."""
     heading = _HEADING.search(message)
     if heading is None:
-        handed_over = _HANDED_OVER.search(message)
-        return (handed_over.group(1) if handed_over else message).strip()
+        _, found, handed_over = message.partition(_HANDED_OVER)
+        return (handed_over.partition(_SUMMARY)[0] if found else message).strip()
     task = message[heading.end() :]
     end = _AFTER_TASK.search(task)
     return (task[: end.start()] if end else task).strip() or message.strip()

@@ -174,7 +174,8 @@ def _call(event: Mapping[str, Any], action: str, args: Mapping[str, Any]) -> tup
     message = (
         choices[0].get("message") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
     )
-    for call in (message.get("tool_calls") or []) if isinstance(message, dict) else []:
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    for call in calls if isinstance(calls, list) else []:
         if isinstance(call, dict) and call.get("id") == call_id and isinstance(call.get("function"), dict):
             return str(call["function"].get("name")), call_id, json_of(call["function"].get("arguments"))
     given = {key: value for key, value in args.items() if key != "thought" and value not in (None, "")}
