@@ -42,8 +42,9 @@ def app_url(app: App) -> str:
     return app.url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """One Chromium for the tests of this folder alone: while it runs, so does an event loop in pytest's own thread."""
     assert CHROMIUM is not None, "CI needs a Chromium"
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
