@@ -78,7 +78,7 @@ def test_a_file_that_cannot_be_opened_is_refused_and_not_raised(tmp_path: Path) 
 
 
 def test_an_unknown_format_name_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(CombeeError, match="no format nonsense: choose one of .*openai-chat"):
+    with pytest.raises(CombeeError, match=r"no format nonsense: choose one of .*openai-chat"):
         next(read_path(tmp_path / "x", format="nonsense"))
 
 

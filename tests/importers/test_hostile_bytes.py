@@ -14,8 +14,8 @@ from tests.importers.reading import read_text
 
 WORDS = [
     "messages", "role", "content", "user", "assistant", "tool", "tool_calls", "function", "name", "arguments", "id",
-    "type", "text", "image_url", "url", "reward", "score", "scores", "metadata", "info", "feedback", "context", "target",
-    "question", "prediction", "schema_version", "ATIF-v1.6", "steps", "step_id", "source", "agent", "message",
+    "type", "text", "image_url", "url", "reward", "score", "scores", "metadata", "info", "feedback", "context",
+    "target", "question", "prediction", "schema_version", "ATIF-v1.6", "steps", "step_id", "source", "agent", "message",
     "observation", "results", "source_call_id", "subagent_trajectories", "subagent_trajectory_ref", "session_id",
     "is_copied_context", "response", "choices", "system", "tool_use", "tool_result", "thinking", "reasoning", "value",
     "from", "lc", "kwargs", "parts", "functionCall", "functionResponse", "input", "output", "<think>", "</think>",
@@ -39,7 +39,8 @@ messages = st.lists(
     max_size=4,
 )
 steps = st.lists(st.fixed_dictionaries({"step_id": values, "source": texts}, optional={
-    "message": values, "tool_calls": values, "observation": values, "is_copied_context": values}), max_size=4)  # fmt: skip
+    "message": values, "tool_calls": values, "observation": values,
+    "is_copied_context": values}), max_size=4)  # fmt: skip
 rows = st.one_of(
     values,
     messages,

@@ -13,7 +13,8 @@ from tests.importers.reading import lines, read_text
 def document(**fields: Any) -> dict[str, Any]:
     steps = [
         {"step_id": 1, "source": "user", "message": "List the files."},
-        {"step_id": 2, "source": "agent", "message": "", "tool_calls": [{"tool_call_id": "a", "function_name": "ls", "arguments": {}}],
+        {"step_id": 2, "source": "agent", "message": "",
+         "tool_calls": [{"tool_call_id": "a", "function_name": "ls", "arguments": {}}],
          "observation": {"results": [{"source_call_id": "a", "content": "x.txt"}, {"content": None}]}},
         {"step_id": 3, "source": "agent", "message": None, "reasoning_content": "Only one."},
     ]  # fmt: skip

@@ -65,7 +65,8 @@ def test_reasoning_is_found_in_its_field_in_tags_and_in_parts(tmp_path: Path) ->
         {"role": "assistant", "content": "42", "reasoning_content": "six times seven"},
         {"role": "assistant", "content": "<think>\nsix times seven\n</think>\n\n42"},
         {"role": "assistant", "content": "six times seven</think>42"},
-        {"role": "assistant", "content": [{"type": "thinking", "thinking": "six times seven", "signature": "x"}, {"type": "text", "text": "42"}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "six times seven", "signature": "x"},
+                                          {"type": "text", "text": "42"}]},
     ) == (expected,) * 4  # fmt: skip
 
 
