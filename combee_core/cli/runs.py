@@ -14,7 +14,7 @@ from combee_core.workspace import RunSettings, TraceFilter
 SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
     *("cost_usd", "wall_s", "lessons", "dropped_lessons", "bullets"),
-    *("failures", "stopped_by", "levels", "recovered_citations", "rechecks"),
+    *("failures", "stopped_by", "limit_changes", "levels", "recovered_citations", "rechecks"),
 )
 TELL_EVERY_S = 0.5
 

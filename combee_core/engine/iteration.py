@@ -200,6 +200,11 @@ class Iteration:
     def _apply(self, operations: Sequence[Operation]) -> Applied:
         return apply(self._playbook, operations, self._next_number)
 
+    def _noticed(self, kind: str) -> None:
+        """Let the limit follow what the endpoint can take, while the call that noticed it still waits for its retry."""
+        if kind == "rate_limited":
+            self._workshop.limiter.overloaded()
+
     async def _call(
         self,
         blank: NodeRow,
@@ -215,7 +220,7 @@ class Iteration:
             output: Mapping[str, Any] = kept["output"]
             self._outputs[blank.id] = output
             return output
-        meter = Meter()
+        meter = Meter(on_failure=self._noticed)
         state, error, seconds = "cancelled", None, 0.0
         fresh: dict[str, Any] | None = None
         try:
@@ -225,6 +230,7 @@ class Iteration:
                 try:
                     fresh = await call(meter)
                     state = "done"
+                    self._workshop.limiter.worked()
                 except CallFailed as failure:
                     state, error = "failed", str(failure)
                     state, fresh = on_failure(failure)

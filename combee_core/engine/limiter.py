@@ -1,4 +1,4 @@
-"""One concurrency limit for all calls of a run, in which merges go before reflections."""
+"""One concurrency limit for all calls of a run: merges first, fewer at once while the endpoint is overloaded."""
 
 import asyncio
 import heapq
@@ -8,13 +8,24 @@ from contextlib import asynccontextmanager
 MERGE_FIRST = 0
 REFLECTION_AFTER = 1
 
+# One overload shows in many calls at once: within this time they count as one.
+SETTLE_S = 1.0
+
 
 class Limiter:
-    """At most `limit` holders at once; waiters are let in by priority (low first), then in order of arrival."""
+    """At most `limit` holders at once; waiters are let in by priority (low first), then in order of arrival.
+
+    The limit is halved when the endpoint says that it is overloaded, and grows back by one for every `limit` calls that
+    worked (additive increase, multiplicative decrease), up to `most`. `changes` counts both.
+    """
 
     def __init__(self, limit: int) -> None:
+        self.most = limit
         self.limit = limit
         self.in_flight = 0
+        self.changes = 0
+        self._worked = 0
+        self._shrunk_at = float("-inf")
         self._arrivals = 0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
 
@@ -30,6 +41,24 @@ class Limiter:
         finally:
             self._release()
 
+    def overloaded(self) -> None:
+        """The endpoint refused a call because it has too many."""
+        now = asyncio.get_running_loop().time()
+        self._worked = 0
+        if self.limit > 1 and now - self._shrunk_at >= SETTLE_S:
+            self._shrunk_at = now
+            self.limit = max(1, self.limit // 2)
+            self.changes += 1
+
+    def worked(self) -> None:
+        """A call was answered."""
+        self._worked += 1
+        if self.limit < self.most and self._worked >= self.limit:
+            self._worked = 0
+            self.limit += 1
+            self.changes += 1
+            self._let_in()
+
     async def _wait(self, priority: int) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._arrivals += 1
@@ -43,9 +72,12 @@ class Limiter:
             raise
 
     def _release(self) -> None:
-        while self._waiting:
+        self.in_flight -= 1
+        self._let_in()
+
+    def _let_in(self) -> None:
+        while self._waiting and self.in_flight < self.limit:
             _, _, turn = heapq.heappop(self._waiting)
             if not turn.done():
+                self.in_flight += 1
                 turn.set_result(None)
-                return
-        self.in_flight -= 1

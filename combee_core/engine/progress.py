@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from combee_core.engine.limiter import Limiter
 from combee_core.llm.base import Meter
 
 KINDS = ("reflection", "merge", "final")
@@ -21,7 +22,7 @@ class Progress:
     iteration: int = 0
     iterations: int = 0
     batch_size: int = 0
-    limit: int = 0
+    limiter: Limiter = field(default_factory=lambda: Limiter(0))
     in_flight: int = 0
     total: Counter[str] = field(default_factory=Counter)
     done: Counter[str] = field(default_factory=Counter)
@@ -33,6 +34,11 @@ class Progress:
     cost_usd: float | None = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     latest: deque[str] = field(default_factory=lambda: deque(maxlen=30))
+
+    @property
+    def limit(self) -> int:
+        """How many calls may be in flight just now."""
+        return self.limiter.limit
 
     @property
     def phase(self) -> str:

@@ -31,6 +31,7 @@ def run_summary(database: Database, run: str) -> Row:
         "bullets": len(version.playbook) if version else 0,
         "failures": runs.failures(run),
         "stopped_by": row["stopped_by"],
+        "limit_changes": row["limit_changes"],
         "failed_reflections": _failed(database, run),
         **_shape(runs.nodes(run)),
         "settings": row["settings"],

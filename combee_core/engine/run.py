@@ -73,10 +73,10 @@ class Run:
     async def work(self) -> None:
         """Run every iteration that is not finished. Raises CombeeError when the run cannot go on."""
         journal = Journal(self._runs, self._run)
-        self._progress.limit = self._settings.parallel
+        limiter = self._progress.limiter = Limiter(self._settings.parallel)
         workshop = Workshop(
             self._learner,
-            Limiter(self._settings.parallel),
+            limiter,
             journal,
             self._progress,
             self._traces.get,
@@ -90,7 +90,7 @@ class Run:
                 state = await self._iterate(batch, len(planned), state, workshop)
         finally:
             await journal.close()
-            self._runs.add_wall_time(self._run, time.perf_counter() - started)
+            self._runs.add_session(self._run, time.perf_counter() - started, limiter.changes)
 
     def _unfinished(self, planned: Sequence[Batch]) -> Iterator[Batch]:
         finished = {row["iteration"] for row in self._runs.iterations(self._run)}

@@ -1,7 +1,7 @@
 """What a chat model is to the rest of Combee: messages in, text out, everything it spends counted as it happens."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -44,11 +44,14 @@ class Meter:
     output_tokens: int = 0
     cost_usd: float | None = 0.0
     failures: Counter[str] = field(default_factory=Counter)
+    on_failure: Callable[[FailureKind], None] | None = None
 
     def fail(self, kind: FailureKind) -> None:
-        """Count one request without a usable answer."""
+        """Count one request without a usable answer, and tell `on_failure` at once."""
         self.failed += 1
         self.failures[kind] += 1
+        if self.on_failure is not None:
+            self.on_failure(kind)
 
     def spend(self, input_tokens: int, output_tokens: int, cost_usd: float | None) -> None:
         """Add the usage of one answer."""

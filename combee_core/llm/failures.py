@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from openai import APIStatusError, OpenAIError
 
 LONGEST_WAIT_S = 120.0
+# Too many requests, service unavailable, and what some endpoints answer when overloaded.
+OVERLOADED = (429, 503, 529)
 
 
 class RequestFailed(CombeeError):
@@ -48,9 +50,9 @@ def failure_of(error: "OpenAIError", base_url: str, model: str, key: str) -> Req
 def _of_status(error: "APIStatusError", base_url: str, model: str, key: str) -> RequestFailed:
     status = error.status_code
     said = _said(_message(error), key)
-    if status == 429:
+    if status in OVERLOADED:
         wait = retry_after(error.response.headers)
-        return RequestFailed("rate_limited", f"{base_url} is over its rate limit: {said}", True, wait, status)
+        return RequestFailed("rate_limited", f"{base_url} has too many requests ({status}): {said}", True, wait, status)
     if status in (408, 409) or status >= 500:
         wait = retry_after(error.response.headers)
         return RequestFailed("server_error", f"{base_url} answered {status}: {said}", True, wait, status)

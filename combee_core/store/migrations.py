@@ -151,5 +151,6 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
     "m005_failures_and_budgets": (
         "alter table nodes add column failures varchar default '{}'",
         "alter table runs add column stopped_by varchar",
+        "alter table runs add column limit_changes integer default 0",
     ),
 }

@@ -89,10 +89,13 @@ class Runs:
                 [state, error, stopped_by, OWNER if live else None, live, run],
             )
 
-    def add_wall_time(self, run: str, seconds: float) -> None:
-        """Add the working time of one session of the run."""
+    def add_session(self, run: str, seconds: float, limit_changes: int) -> None:
+        """Add the working time of one session of the run, and how often its concurrency limit was changed."""
         with self._database.write() as cursor:
-            cursor.execute("update runs set wall_s = wall_s + ? where id = ?", [seconds, run])
+            cursor.execute(
+                "update runs set wall_s = wall_s + ?, limit_changes = limit_changes + ? where id = ?",
+                [seconds, limit_changes, run],
+            )
 
     def interrupt_orphans(self) -> None:
         """Mark runs whose process has died as interrupted. Call it once, when the file has just been opened."""

@@ -368,3 +368,25 @@ def test_a_mapping_on_the_command_line_reads_an_unknown_table(shell, tmp_path):
     shell("import", path, code=1)
     assert shell.json("import", path, "--map", "task=was,answer=wie")["new"] == 1
     shell("import", path, "--map", "nothing=was", code=1)
+
+
+def test_an_overloaded_endpoint_gets_fewer_calls_at_once_and_the_run_ends_well(shell, chats, stand_in):
+    shell.json("import", chats)
+    stand_in.set(faults={"429": 0.3}, latency=0.01)
+    summary = learn(shell, stand_in, "--parallel", 12)
+    assert summary["state"] == "done"
+    assert summary["failures"]["rate_limited"] == stand_in.by_fault["429"] > 0
+    assert summary["limit_changes"] > 0
+    assert summary["calls"] == stand_in.requests
+
+
+def test_a_budget_ends_a_run_cleanly_and_says_so(shell, chats, stand_in):
+    shell.json("import", chats)
+    out, err = shell(
+        *("learn", "--prompt", "p", "--base-url", stand_in.url, "--model", "stand-in", "--max-calls", 5, "--json"),
+        code=1,
+    )
+    summary = json.loads(out)
+    assert (summary["state"], summary["stopped_by"]) == ("cancelled", "max_calls")
+    assert stand_in.requests == summary["calls"] == 5
+    assert "budget of 5 calls" in err

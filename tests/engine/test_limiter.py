@@ -57,3 +57,44 @@ def test_the_limit_holds_and_every_place_comes_back_even_when_calls_are_cancelle
     most, left = asyncio.run(scene())
     assert most <= limit
     assert left == 0
+
+
+def test_overload_halves_the_limit_once_and_quiet_calls_grow_it_back():
+    async def scene() -> list[int]:
+        limiter = Limiter(8)
+        limits = []
+        limiter.overloaded()
+        limiter.overloaded()
+        limits.append(limiter.limit)
+        for _ in range(4):
+            limiter.worked()
+        limits.append(limiter.limit)
+        for _ in range(100):
+            limiter.worked()
+        limits.append(limiter.limit)
+        return [*limits, limiter.changes]
+
+    assert asyncio.run(scene()) == [4, 5, 8, 5]
+
+
+def test_a_limit_that_grows_lets_waiters_in_at_once():
+    async def scene() -> int:
+        limiter = Limiter(2)
+        limiter.overloaded()
+        release = asyncio.Event()
+
+        async def call() -> None:
+            async with limiter.slot(MERGE_FIRST):
+                await release.wait()
+
+        tasks = [asyncio.create_task(call()) for _ in range(3)]
+        await asyncio.sleep(0)
+        before = limiter.in_flight
+        limiter.worked()
+        await asyncio.sleep(0)
+        after = limiter.in_flight
+        release.set()
+        await asyncio.gather(*tasks)
+        return before * 10 + after
+
+    assert asyncio.run(scene()) == 12
