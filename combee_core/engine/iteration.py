@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from combee_core.engine import tree
-from combee_core.engine.budget import Budget, RunStopped
+from combee_core.engine.budget import Budget, BudgetReached, RunStopped
 from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import MERGE_FIRST, REFLECTION_AFTER, Limiter
 from combee_core.engine.progress import Progress
@@ -236,6 +236,10 @@ class Iteration:
                     state, fresh = on_failure(failure)
                 finally:
                     seconds = time.perf_counter() - started
+        except BudgetReached:
+            # Calls in flight are paid for: they end and are kept before the run stops.
+            await self._workshop.limiter.idle()
+            raise
         finally:
             if fresh is not None or meter.requests:
                 await self._workshop.journal.record(_filled(blank, state, fresh or {}, error, meter, seconds))

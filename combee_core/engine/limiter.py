@@ -28,6 +28,7 @@ class Limiter:
         self._shrunk_at = float("-inf")
         self._arrivals = 0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._idle = asyncio.Event()
 
     @asynccontextmanager
     async def slot(self, priority: int) -> AsyncIterator[None]:
@@ -59,6 +60,12 @@ class Limiter:
             self.changes += 1
             self._let_in()
 
+    async def idle(self) -> None:
+        """Return once no place is held."""
+        while self.in_flight:
+            self._idle.clear()
+            await self._idle.wait()
+
     async def _wait(self, priority: int) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._arrivals += 1
@@ -74,6 +81,8 @@ class Limiter:
     def _release(self) -> None:
         self.in_flight -= 1
         self._let_in()
+        if not self.in_flight:
+            self._idle.set()
 
     def _let_in(self) -> None:
         while self._waiting and self.in_flight < self.limit:
