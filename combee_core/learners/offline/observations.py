@@ -27,9 +27,9 @@ _JUDGING = re.compile(
 _SECTIONS = (
     (
         "FORMATS AND UNITS",
-        r"\b(?:units?|cents?|dollars?|euros?|thousands?|millions?|percent\w*|formats?|dates?|DD|YYYY|ISO|UTC|time ?zones?|"
-        r"decimals?|round\w*|sign|negative|parenthes\w+|currency|encoding|seconds?|digits?|index|CRLF|spaces|carriage|"
-        r"local time)\b|%|\\r",
+        r"\b(?:units?|cents?|dollars?|euros?|thousands?|millions?|percent\w*|formats?|dates?|DD|YYYY|ISO|UTC|"
+        r"time ?zones?|decimals?|round\w*|sign|negative|parenthes\w+|currency|encoding|seconds?|digits?|index|CRLF|"
+        r"spaces|carriage|local time)\b|%|\\r",
     ),
     (
         "FORMULAS AND CALCULATIONS",
@@ -49,6 +49,7 @@ _SECTIONS = (
 LESSONS_A_TRACE = 3
 SHORTEST = 20
 TASK_CHARS = 80
+EVIDENCE_CHARS = 300
 
 
 class Observation(NamedTuple):
@@ -77,8 +78,13 @@ def _from_feedback(trace: Trace) -> Iterator[Observation]:
         found = found[:1] if trace.outcome.success is False and not trace.reference else []
     for passage in found:
         text = _worded(passage, trace)
-        if text and len(passage.text) >= SHORTEST or (text and not passage.is_rule):
-            yield _observed(text, passage.text)
+        if len(text) >= SHORTEST:
+            yield _observed(text, _evidence(trace.feedback, passage))
+
+
+def _evidence(text: str, passage: Passage) -> str:
+    """What the lesson rests on: the whole saying where it is short, else the passage of it."""
+    return text if len(text) <= EVIDENCE_CHARS else passage.text
 
 
 def _worded(passage: Passage, trace: Trace) -> str:
@@ -133,7 +139,7 @@ def _from_corrections(messages: tuple[Message, ...]) -> Iterator[Observation]:
             for passage in passages(message.text[:1000])[:1]:
                 if passage.is_rule and _STANDING.search(passage.text) and not passage.text.endswith("?"):
                     head = f"When calling `{tool}`: " if tool and not wording(passage.text).names else ""
-                    yield _observed(f"{head}{passage.text}", passage.text)
+                    yield _observed(f"{head}{passage.text}", _evidence(message.text, passage))
         answered = answered or message.role == "assistant"
         tool = message.tool_calls[-1].name if message.tool_calls else "" if message.role == "user" else tool
 
