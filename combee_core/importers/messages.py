@@ -101,16 +101,17 @@ def read_message(item: Mapping[str, Any]) -> list[Message]:
 
 def _read_plain(item: Mapping[str, Any]) -> Message | None:
     """Messages as OpenAI's chat API has them, which are most by far, without the search through all other shapes."""
-    content, fields = item.get("content"), len(item)
-    if not isinstance(content, str) or not content or "think>" in content:
+    content, fields, role = item.get("content"), len(item), item.get("role")
+    if content is None and role == "assistant":
+        content = ""
+    if not isinstance(content, str) or "think>" in content:
         return None
-    role = item.get("role")
-    if fields == 2:
+    if fields == 2 and content:
         return Message(role=role, text=content) if role == "user" or role == "assistant" or role == "system" else None
-    if fields == 3 and role == "tool" and isinstance(call_id := item.get("tool_call_id"), str):
-        return Message(role="tool", tool_results=(ToolResult(text=content, call_id=call_id),))
-    if fields == 3 and role == "assistant" and isinstance(calls := item.get("tool_calls"), list):
+    if fields == 3 and role == "assistant" and isinstance(calls := item.get("tool_calls"), list) and calls:
         return Message(role="assistant", text=content, tool_calls=tuple(calls_of(calls)))
+    if fields == 3 and role == "tool" and content and isinstance(call_id := item.get("tool_call_id"), str):
+        return Message(role="tool", tool_results=(ToolResult(text=content, call_id=call_id),))
     return None
 
 
