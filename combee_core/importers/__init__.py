@@ -72,5 +72,7 @@ def _read_collection(collection: Collection, format: str | None, chosen: Importe
 def _passed_over(reading: BlobReading, collection: Collection) -> FileReading:
     """Files that merely lie beside others and hold no traces are no errors, unless something is wrong with them."""
     if reading.refusal and not reading.is_faulty and not collection.chosen:
-        return SkippedReading(reading.blob, f"It holds no traces: {reading.looks}.")
+        passed_over = SkippedReading(reading.blob, f"It holds no traces: {reading.looks}.")
+        passed_over.columns = reading.columns
+        return passed_over
     return reading

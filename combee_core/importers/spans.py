@@ -62,12 +62,11 @@ def assemble(spans: Sequence[Span]) -> Assembled:
     ids = {span.id for span in spans}
     roots = [span for span in spans if not span.parent or span.parent not in ids or span.parent == span.id]
     root = min(roots or spans, key=lambda span: (span.start, -span.end))
-    messages = _with_final_answer(_system_first(_in_order(spans)), root)
+    messages = _system_first(_in_order(spans))
     task = asked_in(root.input) or asked_in(root.inputs) or _first_request(messages)
-    if not messages and (task or answered_in(root.output)):
-        messages = [Message(role="user", text=task)] if task else []
-        messages = _with_final_answer(messages, root)
-    return Assembled(root, task, tuple(messages))
+    if not messages and task:
+        messages = [Message(role="user", text=task)]
+    return Assembled(root, task, tuple(_with_final_answer(messages, root)))
 
 
 def message_items(value: object) -> list[Any]:
