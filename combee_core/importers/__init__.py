@@ -57,7 +57,7 @@ def read_paths(
 
 def _read_collection(collection: Collection, format: str | None, chosen: Importer | None) -> Iterator[FileReading]:
     layouts = {name: layout for name, layout in LAYOUTS.items() if format in (None, name)}
-    runs, parts = find_runs(Files(collection.blobs), layouts)
+    runs, parts = find_runs(Files(collection.blobs, collection.chosen), layouts)
     by_main = {run.main.path: run for run in runs}
     for blob in collection.blobs:
         run = None if blob.problem else by_main.pop(blob.path, None)

@@ -40,9 +40,13 @@ class Layout(Protocol):
 
 
 class Files:
-    """The files of one collection by their paths, and the folders that they make."""
+    """The files of one collection by their paths, and the folders that they make.
 
-    def __init__(self, blobs: Iterable[Blob]) -> None:
+    `chosen` says that the user named each file, instead of a folder or an archive that holds them.
+    """
+
+    def __init__(self, blobs: Iterable[Blob], chosen: bool = False) -> None:
+        self.chosen = chosen
         self._by_path: dict[str, Blob] = {}
         self._folders: dict[str, list[str]] = {}
         for blob in blobs:

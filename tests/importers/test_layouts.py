@@ -112,6 +112,19 @@ def test_openhands_events_of_a_folder_are_one_trace(tmp_path: Path) -> None:
     assert [message.text for message in results[1].traces[0].messages] == ["Fix it.", "Fixed."]
 
 
+def test_calls_that_continue_each_other_are_one_trace_even_in_files_of_their_own(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "r"}]
+    calls = {
+        f"call-{number}.json": {"messages": said[:length], "response": {"choices": [{"message": answer}]}}
+        for number, (length, answer) in enumerate([(1, said[1]), (3, {"role": "assistant", "content": "b"})])
+    }
+    trace = only_trace(write(tmp_path / "logs", calls))
+    assert [message.text for message in trace.messages] == ["q", "a", "r", "b"]
+    assert trace.metadata["calls"] == 2
+    chosen = list(read_paths(sorted((tmp_path / "logs").iterdir())))
+    assert [len(list(reading)) for reading in chosen] == [1, 1]
+
+
 def test_files_that_are_given_together_are_joined_as_well(tmp_path: Path) -> None:
     said = {"input": [{"role": "user", "content": "q"}], "output": {"role": "assistant", "content": "a"}}
     observation = {"id": "o", "traceId": "t", "type": "GENERATION", "startTime": "2026-01-01T00:00:00Z", **said}

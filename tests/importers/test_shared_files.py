@@ -201,6 +201,7 @@ ARCHIVES = {
     "inspect/security-guide.eval": [("inspect", 16)],
     "langfuse/tables": [("langfuse", 3)],
     "nasty/mixed_archive.zip": [("message-lines", 3), ("openai-chat", 8)],
+    "openai_chat": [("llm-calls", 1), ("openai-chat", 75)],
     "terminal_bench_v1": [("terminal-bench", 4)],
 }
 

@@ -8,6 +8,7 @@ from combee_core.importers.formats.terminal_bench import TerminalBenchRun
 from combee_core.importers.layouts.claude_code import ClaudeCodeFolder
 from combee_core.importers.layouts.harbor import HarborJob
 from combee_core.importers.layouts.langfuse import LangfuseTables
+from combee_core.importers.layouts.logged_calls import LoggedCallFiles
 from combee_core.importers.runs import Layout
 
 _IN_ORDER: tuple[Layout, ...] = (
@@ -19,6 +20,7 @@ _IN_ORDER: tuple[Layout, ...] = (
     OpenHandsFolder(),
     ClaudeCodeFolder(),
     LangfuseTables(),
+    LoggedCallFiles(),
 )
 
 LAYOUTS: dict[str, Layout] = {layout.name: layout for layout in _IN_ORDER}
