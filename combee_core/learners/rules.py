@@ -4,6 +4,7 @@ No language model is in it and it makes no calls. It is what a newcomer gets bef
 what people and tools have said in the trace, word for word, and invents nothing.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
@@ -30,27 +31,32 @@ class RulesLearner:
             tags=tags(trace, found, playbook),
             reasoning=""
             if found
-            else "The trace states nothing to learn from: no feedback, correction or mended error.",
+            else "The trace states nothing to learn from: no feedback, correction, mended error or missed answer.",
         )
 
     async def merge(
         self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool
     ) -> tuple[Operation, ...]:
         """One operation for each group of items that say the same; every item is cited, most supported first."""
-        new: list[Sequence[Item]] = []
-        known: dict[str, list[Item]] = {}
-        for group in _groups([item for item in items if item.kind == "ADD" and _has_words(item)]):
-            bullet = _said_already(group, playbook)
-            if bullet is None:
-                new.append(group)
-            else:
-                known.setdefault(bullet.id, []).extend(group)
-        for item in items:
-            if item.kind == "UPDATE":
-                known.setdefault(item.bullets[0], []).append(item)
-        new.sort(key=lambda group: -sum(item.support for item in group))
-        updates = [_update(bullet, group, playbook) for bullet, group in known.items()]
-        return (*_passed_on(items), *updates, *map(_add, new))
+        # Many lessons take a while to compare: other calls of the run go on meanwhile.
+        return await asyncio.to_thread(_merged, items, playbook)
+
+
+def _merged(items: Sequence[Item], playbook: Playbook) -> tuple[Operation, ...]:
+    new: list[Sequence[Item]] = []
+    known: dict[str, list[Item]] = {}
+    for group in _groups([item for item in items if item.kind == "ADD" and _has_words(item)]):
+        bullet = _said_already(group, playbook)
+        if bullet is None:
+            new.append(group)
+        else:
+            known.setdefault(bullet.id, []).extend(group)
+    for item in items:
+        if item.kind == "UPDATE":
+            known.setdefault(item.bullets[0], []).append(item)
+    new.sort(key=lambda group: -sum(item.support for item in group))
+    updates = [_update(bullet, group, playbook) for bullet, group in known.items()]
+    return (*_passed_on(items), *updates, *map(_add, new))
 
 
 def _has_words(item: Item) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from combee_core.learners.offline.likeness import ASIDE, SAME, alike, apart, likeness, wording
-from combee_core.learners.offline.passages import RUN_DETAIL, directness
+from combee_core.learners.offline.passages import RUN_DETAIL, directness, points_back
 
 TIGHT = 0.45
 """A lesson joins a group only when it is about as close to its members as they are to each other: this share of it."""
@@ -52,8 +52,8 @@ def clearest(texts: Sequence[str], supports: Sequence[int]) -> int:
 def clarity(text: str) -> float:
     """How well a text stands as a bullet: direct, with names, not too long, not about one run."""
     names = min(len(wording(ASIDE.sub(" ", text)).names), 3)
-    one_run = bool(RUN_DETAIL.search(text)) + text.startswith(("When asked “", "What worked: "))
-    return 0.1 * directness(text) + 0.08 * names - 0.2 * one_run - max(0, len(text) - GOOD_LENGTH) / 400
+    flaws = bool(RUN_DETAIL.search(text)) + text.startswith(("When asked “", "What worked: ")) + points_back(text)
+    return 0.1 * directness(text) + 0.08 * names - 0.2 * flaws - max(0, len(text) - GOOD_LENGTH) / 400
 
 
 class _Linkage:

@@ -40,6 +40,7 @@ _VERDICT_HEAD = re.compile(
     r"for next time|actually|wait|sorry)\b)\s*[:,.;!–-]+\s*",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(r"^expected [^:;]{1,40}(?:,| but) (?:got|was) [^:;]{1,40}[:;]\s+", re.IGNORECASE)
 _VERDICT_PHRASE = re.compile(
     r"\b(?:as expected|differs? from|does not match|did not match|mismatch|matches the)\b", re.I
 )
@@ -190,7 +191,7 @@ def _lines(text: str) -> Iterator[str]:
 def _tidy(sentence: str) -> str:
     """A sentence in one line, without a verdict in front ("Passed. ", "Note for next time: ") and without a story."""
     tidy = " ".join(sentence.split())
-    bare = _VERDICT_HEAD.sub("", tidy)
+    bare = _COMPARED.sub("", _VERDICT_HEAD.sub("", tidy))
     for mark in ("; ", ": "):
         head, found, tail = bare.partition(mark)
         if found and _score(head) < 0 and _score(tail) >= 2 and not _POINTING_BACK.match(tail):
@@ -216,7 +217,7 @@ def _score(sentence: str) -> int:
     story = _BE_DONE.sub(" ", sentence)
     told = min(len(_STORY.findall(story)), 3)
     told -= bool(told and _IN_HINDSIGHT.search(sentence))
-    score -= 2 * told + bool(_LEANING.match(sentence))
+    score -= 2 * told + bool(_LEANING.match(sentence)) + bool(_IN_HINDSIGHT.search(sentence))
     score -= score == 0 and told > 0
     return score - 2 if score <= 1 and RUN_DETAIL.search(sentence) else score
 
@@ -229,18 +230,24 @@ def _is_fragment(sentence: _Sentence) -> bool:
 def _joined(sentences: list[_Sentence]) -> Iterator[str]:
     """Rules with the plain sentences beside them; sentences on different things become passages of their own."""
     kept: list[list[_Sentence]] = []
+    before: _Sentence | None = None
     for sentence in sentences:
         if sentence.score < 0 or _is_fragment(sentence):
-            continue
-        if not kept and _LEANING.match(sentence.text) and sentence.score < 3:
-            continue
-        if kept and _belongs(sentence, kept[-1]):
+            before = sentence
+        elif kept and _belongs(sentence, kept[-1]):
             kept[-1].append(sentence)
-        else:
+        elif _POINTING_BACK.match(sentence.text) and before is not None and not is_report(before.text):
+            kept.append([before, sentence])
+        elif kept or not _LEANING.match(sentence.text) or sentence.score >= 3:
             kept.append([sentence])
     for group in kept:
         if max(sentence.score for sentence in group) > 0:
             yield " ".join(sentence.text for sentence in group)[:LONGEST].strip()
+
+
+def points_back(text: str) -> bool:
+    """Whether a text begins with what was said before it: "Skip it …", "That is …"."""
+    return _POINTING_BACK.match(text) is not None
 
 
 def _belongs(sentence: _Sentence, group: list[_Sentence]) -> bool:
