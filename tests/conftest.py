@@ -3,8 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.stand_in import StandIn
+
+# A busy machine makes single examples slow; how long a test may take is pytest's time-out.
+settings.register_profile("combee", deadline=None)
+settings.load_profile("combee")
 
 
 @pytest.fixture

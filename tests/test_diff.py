@@ -1,3 +1,4 @@
+import itertools
 from time import perf_counter
 
 import pytest
@@ -80,7 +81,7 @@ class TestCompare:
     def test_a_bullet_that_was_only_renumbered_is_unchanged(self) -> None:
         result = compare(playbook(bullet("a", "x")), playbook(bullet("z", "x")))
         assert result.unchanged == (bullet("z", "x"),)
-        assert not result.removed and not result.added and not result.changed
+        assert (result.removed, result.added, result.changed) == ((), (), ())
 
     @given(st.data())
     def test_every_bullet_of_both_sides_is_told_exactly_once(self, data: st.DataObject) -> None:
@@ -110,10 +111,8 @@ class TestWordDiff:
         assert old_text(spans) == before
         assert new_text(spans) == after
         assert all(span.text for span in spans)
-        assert all(first.kind != second.kind for first, second in zip(spans, spans[1:], strict=False))
-        assert all(
-            (first.kind, second.kind) != ("insert", "delete") for first, second in zip(spans, spans[1:], strict=False)
-        )
+        assert all(first.kind != second.kind for first, second in itertools.pairwise(spans))
+        assert all((first.kind, second.kind) != ("insert", "delete") for first, second in itertools.pairwise(spans))
 
     @given(texts, texts)
     def test_no_white_space_stands_alone_between_two_changes(self, before: str, after: str) -> None:
@@ -176,7 +175,7 @@ class TestLongTexts:
 
     def test_one_changed_word_in_twenty_thousand_is_found(self) -> None:
         parts = sentences(1300)
-        edited = parts[:700] + [parts[700].replace("error", "failure")] + parts[701:]
+        edited = [*parts[:700], parts[700].replace("error", "failure"), *parts[701:]]
         assert [span for span in word_diff("".join(parts), "".join(edited)) if span.kind != "equal"] == [
             Span(kind="delete", text="error"),
             Span(kind="insert", text="failure"),

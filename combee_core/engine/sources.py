@@ -1,6 +1,6 @@
 """Where every bullet comes from: bullet → operation → merge node → reflection → trace, kept with each version."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from combee_core.engine import tree
@@ -27,11 +27,6 @@ def sources_after(before: Sources, finished: Finished, run: str, iteration: int,
         entries += inherited
         entries += _entries(row, finished, run, iteration, trace_ids)
     return {bullet: _distinct(entries) for bullet, entries in after.items()}
-
-
-def support(entries: Iterable[Mapping[str, Any]]) -> int:
-    """Number of distinct traces behind a bullet."""
-    return len({entry["trace"] for entry in entries})
 
 
 def _entries(
