@@ -1,9 +1,9 @@
-from collections import re
+import re
+from collections import Counter
 from itertools import combinations, pairwise
 from math import isqrt
 from time import perf_counter
 
-import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
