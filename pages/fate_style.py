@@ -26,10 +26,13 @@ LOOKS: dict[Fate, Look] = {
     "lost_above": Look("kept by its group, lost above", "square", "rgba(199,125,10,.38)", "#C77D0A", 2),
     "dropped": Look("dropped", "square", CLEAR, "#8C877D", 1.2),
     "failed": Look("failed", "x-thin", "#C23B2B", "#C23B2B", 2),
-    "waiting": Look("waiting", "circle", CLEAR, "#8C877D", 0.8),
+    "waiting": Look("waiting", "circle", "rgba(140,135,125,.6)", "#8C877D", 0.8),
 }
 NO_LESSON = Look("no lesson", "line-ew", "#8C877D", "#8C877D", 1.5)
 """Of a reflection that worked and found nothing to say."""
+
+TO_COME = Look("not reflected on yet", "circle", CLEAR, "#8C877D", 0.8)
+"""Of a copy whose reflection is still to come."""
 
 NOT_FOUND = Look("not what you search for", "square", "rgba(140,135,125,.25)", CLEAR, 0)
 """Of a copy without a lesson that is searched for."""
@@ -37,11 +40,11 @@ NOT_FOUND = Look("not what you search for", "square", "rgba(140,135,125,.25)", C
 
 def swatch(look: Look, size: int = 11) -> str:
     """The mark as HTML, for legends and lists. It is drawn by styles alone, as Streamlit's HTML holds no SVG."""
-    line = f"{look.width:g}px {'dotted' if look.symbol == 'circle' else 'solid'} {look.line}"
+    line = f"{look.width:g}px solid {look.line}"
     cross = f"transparent 41%,{look.line} 41% 59%,transparent 59%"
     style = {
         "square": f"background:{look.fill};border:{line}",
-        "circle": f"border:{line};border-width:1.5px;border-radius:50%",
+        "circle": f"background:{look.fill};border:{line};border-radius:50%",
         "x-thin": f"background:linear-gradient(45deg,{cross}),linear-gradient(-45deg,{cross})",
         "line-ew": f"height:2px;margin-bottom:3px;background:{look.line}",
     }[look.symbol]

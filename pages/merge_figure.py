@@ -9,13 +9,14 @@ from math import ceil, isqrt
 from typing import Any, Literal
 
 from combee_core.engine.fates import CopyFate
-from pages.fate_style import CLEAR, LOOKS, NO_LESSON, NOT_FOUND, Look
+from pages.fate_style import CLEAR, LOOKS, NO_LESSON, NOT_FOUND, TO_COME, Look
 from pages.merge_view import Found, MergeView
 
 MOST_COLUMNS, LEAST_COLUMNS = 70, 14
 CURVE_POINTS = 14
 LINK_WIDTHS = (0.8, 1.8, 3.2, 5.0)
-FIGURE_HEIGHT, ASSUMED_WIDTH = 560, 720
+FIGURE_HEIGHT, ASSUMED_WIDTH = 560, 660
+FINAL_SIZE = 28.0
 HONEY, GREY = "#C77D0A", "#8C877D"
 
 Place = tuple[float, float]
@@ -45,7 +46,7 @@ class Layout:
     @property
     def square(self) -> float:
         """Side of a square in pixels, so that neighbours do not touch where there is room."""
-        return max(4.0, min(22.0, self.line_height - 4, self.column_width - 2))
+        return max(4.0, min(20.0, self.line_height - 4, self.column_width - 2))
 
     @property
     def height(self) -> int:
@@ -111,10 +112,12 @@ def merge_figure(
     view: MergeView,
     layout: Layout,
     ink: str = GREY,
+    paper: str = CLEAR,
     selected: str = "",
     found: Found | None = None,
 ) -> dict[str, Any]:
-    """The Plotly figure; `ink` is the colour of text and of the outline round the selected node and its copies.
+    """The Plotly figure; `ink` is the colour of text and of the outline round the selected node and its copies,
+    `paper` that of the page, which parts squares where they touch.
 
     `found` draws the copies that it holds by the fates it gives, and all others small and faint.
 
@@ -122,7 +125,7 @@ def merge_figure(
     """
     traces = [
         *_links(view, layout),
-        *_squares(view, layout, found),
+        *_squares(view, layout, found, paper),
         _merges(view, layout, final=False),
         _merges(view, layout, final=True),
         *_selection(view, layout, ink, selected),
@@ -137,7 +140,9 @@ def _links(view: MergeView, layout: Layout) -> list[dict[str, Any]]:
     most = max(carried.values(), default=0) or 1
     for name, lessons in carried.items():
         xs, ys = curves[min(len(LINK_WIDTHS) - 1, int(lessons / most * len(LINK_WIDTHS)))]
-        for x, y in _curve(layout.merges[view.reader[name]], layout.merges[name]):
+        above, below = (layout.merges[merge] for merge in (view.reader[name], name))
+        start = FINAL_SIZE if view.reader[name] == view.final["id"] else layout.hexagon
+        for x, y in _curve(_aside(above, start / 2, layout), _aside(below, -layout.hexagon / 2, layout)):
             xs.append(x)
             ys.append(y)
         xs.append(None)
@@ -148,6 +153,11 @@ def _links(view: MergeView, layout: Layout) -> list[dict[str, Any]]:
     ]
 
 
+def _aside(place: Place, pixels: float, layout: Layout) -> Place:
+    """A place so many pixels further right, as links begin and end at the edge of a hexagon."""
+    return place[0] + pixels / layout.column_width, place[1]
+
+
 def _curve(start: Place, end: Place) -> list[Place]:
     """A cubic that leaves and arrives level."""
     (x0, y0), (x1, y1) = start, end
@@ -155,24 +165,28 @@ def _curve(start: Place, end: Place) -> list[Place]:
     return [(round(x0 + (x1 - x0) * t, 2), round(y0 + (y1 - y0) * t * t * (3 - 2 * t), 2)) for t in steps]
 
 
-def _squares(view: MergeView, layout: Layout, found: Found | None) -> list[dict[str, Any]]:
+def _squares(view: MergeView, layout: Layout, found: Found | None, paper: str) -> list[dict[str, Any]]:
     """One trace a look, then one for the squares that the search has not found."""
-    looks = [(_look(copy, found), copy, place) for copy, place in layout.squares]
+    looks = [(_look(view, copy, found), copy, place) for copy, place in layout.squares]
     return [
-        _marks(view, [(copy, place) for own, copy, place in looks if own is look], look, layout.square)
-        for look in (*LOOKS.values(), NO_LESSON, NOT_FOUND)
+        _marks(view, [(copy, place) for own, copy, place in looks if own is look], look, layout.square, paper)
+        for look in (*LOOKS.values(), NO_LESSON, TO_COME, NOT_FOUND)
     ]
 
 
-def _look(copy: CopyFate, found: Found | None) -> Look:
+def _look(view: MergeView, copy: CopyFate, found: Found | None) -> Look:
     """How a copy is drawn: as the best that became of its lessons, or of those among them that were searched for."""
     if found is not None:
         fate = found.get((copy.reflection, copy.merge))
         return LOOKS[fate] if fate else NOT_FOUND
+    if copy.fate == "waiting" and view.nodes[copy.reflection]["state"] != "done":
+        return TO_COME
     return NO_LESSON if copy.fate == "dropped" and copy.lessons == 0 else LOOKS[copy.fate]
 
 
-def _marks(view: MergeView, squares: Sequence[tuple[CopyFate, Place]], look: Look, size: float) -> dict[str, Any]:
+def _marks(
+    view: MergeView, squares: Sequence[tuple[CopyFate, Place]], look: Look, size: float, paper: str
+) -> dict[str, Any]:
     size = size if look is not NOT_FOUND else max(3.0, size * 0.55)
     of_square = {"square": size - look.width, "circle": size * 0.5, "line-ew": size * 0.4, "x-thin": size * 0.7}
     return _trace(
@@ -190,7 +204,7 @@ def _marks(view: MergeView, squares: Sequence[tuple[CopyFate, Place]], look: Loo
             "symbol": look.symbol,
             "size": round(of_square[look.symbol], 1),
             "color": look.fill,
-            "line": {"color": look.line, "width": look.width},
+            "line": {"color": look.line, "width": look.width} if look.width else {"color": paper, "width": 1},
         },
     )
 
@@ -198,7 +212,7 @@ def _marks(view: MergeView, squares: Sequence[tuple[CopyFate, Place]], look: Loo
 def _merges(view: MergeView, layout: Layout, final: bool) -> dict[str, Any]:
     """Group merges as hexagons, the final merge as a larger one; hollow while it is waiting, a cross when it failed."""
     merges = [merge for merge in view.merges if (merge["kind"] == "final") == final]
-    size = 28.0 if final else layout.hexagon
+    size = FINAL_SIZE if final else layout.hexagon
     numbered = not final and size >= 14
     return _trace(
         "markers+text" if numbered else "markers",
@@ -235,7 +249,7 @@ def _selection(view: MergeView, layout: Layout, ink: str, selected: str) -> list
     """An outline round the selected node; round every copy of a reflection, with a line that joins them."""
     copies = [place for copy, place in layout.squares if copy.reflection == selected]
     merge = [layout.merges[selected]] if selected in layout.merges else []
-    size = 38.0 if selected == view.final["id"] else layout.hexagon + 8
+    size = FINAL_SIZE + 10 if selected == view.final["id"] else layout.hexagon + 8
     return [
         _trace("lines", *_apart(copies), hoverinfo="skip", line={"color": ink, "width": 1, "dash": "dot"}),
         _outline(copies, "square-open", layout.square + 6, ink),
@@ -258,7 +272,7 @@ def _trace(mode: str, xs: Sequence[float | None], ys: Sequence[float | None], **
     """`selected` and `unselected` keep Plotly from dimming everything else after a click."""
     plain = {"marker": {"opacity": 1}} if mode != "lines" else {}
     return (
-        {"type": "scatter", "mode": mode, "x": xs, "y": ys, "showlegend": False}
+        {"type": "scatter", "mode": mode, "x": xs, "y": ys, "showlegend": False, "cliponaxis": False}
         | more
         | ({"selected": plain, "unselected": plain} if plain else {})
     )
@@ -268,7 +282,7 @@ def _layout(view: MergeView, layout: Layout, ink: str) -> dict[str, Any]:
     right = layout.tree_width + layout.columns
     return {
         "height": layout.height,
-        "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
+        "margin": {"l": 14, "r": 4, "t": 4, "b": 4},
         "dragmode": False,
         "hovermode": "closest",
         "hoverlabel": {"font": {"color": ink}},

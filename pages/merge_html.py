@@ -77,6 +77,8 @@ def _operation(view: MergeView, merge: str, row: Row, version: str | None) -> st
     came = f"{counted(len(lessons), 'lesson')} of {counted(len({lesson.trace for lesson in lessons}), 'trace')}"
     section = f" · {visible(row['section'])}" if row["section"] else ""
     notes = [f"From {came}{section}", _ending(view, merge, row, end, version)]
+    if row.get("recovered"):
+        notes.append("It cited nothing that it was given: these were found by its text")
     if row.get("invented"):
         notes.append(f"It also cited {escape(', '.join(row['invented']))}, which it was not given")
     return _item(end.fate, kind + (visible(row["content"]) or "(removes the bullet)"), "".join(map(_note, notes)))

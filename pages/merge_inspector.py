@@ -19,6 +19,12 @@ STATES = {
     "failed": "failed after all retries",
 }
 
+WAYS = {
+    "reflection": "a merge that got a copy",
+    "merge": "what it reads, or the merge above",
+    "final": "what it reads",
+}
+
 
 @dataclass(frozen=True)
 class Inspected:
@@ -34,7 +40,8 @@ def show_node(inspected: Inspected, node: str, go: Callable[[str], None]) -> Non
     view = inspected.view
     row = view.nodes[node]
     st.subheader(view.name(node), anchor=False)
-    st.caption(_spent(row))
+    if row["state"] != "waiting":
+        st.caption(_spent(row))
     if row["state"] in STATES:
         st.markdown(f"{view.name(node)} {STATES[row['state']]}.")
     if row["error"]:
@@ -48,8 +55,6 @@ def show_node(inspected: Inspected, node: str, go: Callable[[str], None]) -> Non
 
 def _spent(row: Row) -> str:
     """One line: requests, tokens, seconds, cost."""
-    if row["state"] == "waiting":
-        return "Not called yet"
     if not row["attempts"]:
         return f"{duration(row['seconds'])} · no request to a model"
     failed = f" ({row['failed_attempts']:,} without a usable answer)" if row["failed_attempts"] else ""
@@ -77,7 +82,7 @@ def _neighbours(view: MergeView, row: Row, go: Callable[[str], None]) -> None:
         key=key,
         on_change=chosen,
         format_func=lambda name: _with_share(view, name),
-        placeholder="Go to what it reads or who reads it" if row["inputs"] else "Go to a group that got a copy",
+        placeholder=f"Go to {WAYS[row['kind']]}",
         label_visibility="collapsed",
     )
 
@@ -127,6 +132,8 @@ def _merge(inspected: Inspected, row: Row) -> None:
         f"{counted(len(given), what)} from {counted(len(row['inputs']), _unit(view, row['inputs']))} came in, "
         f"{counted(len(output['operations']), 'operation')} went out, {len(output['dropped']):,} dropped."
     )
+    if output.get("rechecked"):
+        st.caption("It was asked a second time, for what it had left out.")
     out, dropped, came = (
         f"Out ({len(output['operations'])})",
         f"Dropped ({len(output['dropped'])})",

@@ -14,12 +14,12 @@ from combee_core.engine.outlook import Stamp
 from combee_core.store.database import Row
 from combee_core.workspace import Workspace
 from pages import address
+from pages.liveness import is_live
 from pages.merge_figure import Layout, lay_out, merge_figure
 from pages.merge_html import legend_html
 from pages.merge_inspector import Inspected, show_node
 from pages.merge_tables import call_table, lesson_table
 from pages.merge_view import MergeView, fates_of
-from pages.next_step import LIVE
 
 POLL_SECONDS = 2.0
 LEAST_HEIGHT = 420
@@ -51,7 +51,7 @@ def _seen(path: str, run: str, iteration: int, stamp: Stamp, _workspace: Workspa
 
 def _panel(shown: Shown) -> None:
     workspace = shown.workspace
-    if shown.live and workspace.run(shown.run)["state"] not in LIVE:
+    if shown.live and not is_live(workspace, shown.run, workspace.run(shown.run)["state"]):
         st.rerun()
     stamp = workspace.iteration_stamp(shown.run, shown.iteration)
     view, layout = _seen(str(workspace.path), shown.run, shown.iteration, stamp, workspace)
@@ -100,7 +100,7 @@ def _go(node: str) -> None:
 
 
 def _figure(shown: Shown, view: MergeView, layout: Layout, node: str, found: Lessons | None) -> None:
-    ink = "#EFE8DB" if st.context.theme.type == "dark" else "#211C15"
+    ink, paper = ("#EFE8DB", "#15130F") if st.context.theme.type == "dark" else ("#211C15", "#FFFDF7")
     key = f"merges_figure:{shown.run}:{shown.iteration}"
 
     def clicked() -> None:
@@ -109,7 +109,7 @@ def _figure(shown: Shown, view: MergeView, layout: Layout, node: str, found: Les
             _go(points[0]["customdata"][0])
 
     st.plotly_chart(
-        merge_figure(view, layout, ink, node, None if found is None else fates_of(view, found)),
+        merge_figure(view, layout, ink, paper, node, None if found is None else fates_of(view, found)),
         key=key,
         on_select=clicked,
         selection_mode="points",

@@ -10,8 +10,8 @@ from combee_core.store.database import Row
 from combee_core.workspace import Workspace
 from pages import address
 from pages.common import get_workspace
+from pages.liveness import is_live
 from pages.merge_panel import Shown, show_panel
-from pages.next_step import LIVE
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
         int(asked) if (asked := place.get("iteration", "")).isdecimal() and int(asked) in iterations else iterations[-1]
     )
     choose(runs, row, iterations, iteration)
-    show_panel(Shown(workspace, run, iteration, row["state"] in LIVE, row["prompt"]))
+    show_panel(Shown(workspace, run, iteration, is_live(workspace, run, row["state"]), row["prompt"]))
 
 
 def nothing_yet() -> None:
@@ -55,6 +55,7 @@ def reached(workspace: Workspace, row: Row) -> list[int]:
 
 def choose(runs: Sequence[Row], row: Row, iterations: Sequence[int], iteration: int) -> None:
     """The two selectors; they follow the address and change it."""
+    total = iteration_count(row["traces"], row["settings"])
     by_name = {each["id"]: each for each in runs}
     st.session_state["merges_run"] = row["id"]
     st.session_state["merges_iteration"] = iteration
@@ -71,7 +72,7 @@ def choose(runs: Sequence[Row], row: Row, iterations: Sequence[int], iteration: 
             "Iteration",
             iterations,
             key="merges_iteration",
-            format_func=lambda number: f"{number} of {len(iterations)}",
+            format_func=lambda number: f"{number} of {total}",
             on_change=lambda: address.move(iteration=str(st.session_state["merges_iteration"])),
             disabled=len(iterations) == 1,
             width=140,

@@ -16,6 +16,12 @@ RUN_DEFAULTS = "run_defaults"
 """Name of the preference that holds the values with which the form begins; Settings changes it."""
 SHUFFLES: dict[str, Literal["apart", "plain"]] = {"Apart": "apart", "Plain": "plain"}
 
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "Ask again": {"recheck": True, "retain": "off", "fold_twins": True},
+    "Ask, then carry": {"recheck": True, "retain": "carry", "fold_twins": True},
+    "As in the paper": {"recheck": False, "retain": "off", "fold_twins": False},
+}
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -42,7 +48,7 @@ def run_form(workspace: Workspace) -> Planned | None:
     with copies:
         help_ = "Each reflection goes to this many groups, so that a good lesson gets more than one chance."
         values["copies"] = _number("Copies", defaults.copies, 1, 16, help_)
-    with st.expander("Advanced"):
+    with st.expander("Advanced", key="learn_advanced"):
         values |= _advanced(defaults)
     try:
         return Planned(RunSettings(**values), which, traces)
@@ -138,33 +144,66 @@ def _traces(workspace: Workspace) -> tuple[TraceFilter, int]:
 
 
 def _advanced(defaults: RunSettings) -> dict[str, Any]:
-    groups, epochs, seed = st.columns(3)
+    """The tree in detail, what becomes of lessons that a merge leaves out, and budgets."""
+    values: dict[str, Any] = {}
+    groups, fan_in, epochs, seed = st.columns(4)
     with groups:
-        chosen = st.number_input(
-            "Groups",
-            min_value=1,
-            value=None,
-            step=1,
-            key="learn_groups",
-            placeholder="automatic",
-            persist_state="session",
-            help="Merges that run side by side before the final one. Automatic: the square root of the batch size.",
-        )
+        help_ = "Merges side by side before the final one. Automatic: the square root of the batch size."
+        values["groups"] = _optional("Groups", "auto", help_)
+    with fan_in:
+        help_ = "Inputs of a merge above the groups at most; more make a further level. Without a limit: two levels."
+        values["fan_in"] = _optional("Fan-in", "no limit", help_, least=2)
     with epochs:
-        passes = _number("Epochs", defaults.epochs, 1, 100, "How often the run goes through all traces.")
+        values["epochs"] = _number("Epochs", defaults.epochs, 1, 100, "How often the run goes through all traces.")
     with seed:
         help_ = "Decides which trace meets which: the same seed gives the same tree."
-        number = _number("Seed", defaults.seed, 0, 2**31, help_)
-    shuffle = st.segmented_control(
-        "Shuffle",
-        list(SHUFFLES),
-        default="Apart",
-        key="learn_shuffle",
+        values["seed"] = _number("Seed", defaults.seed, 0, 2**31, help_)
+    help_ = "Apart puts copies of one reflection into different groups; plain leaves that to chance."
+    values["shuffle"] = SHUFFLES[_choice("Shuffle", list(SHUFFLES), help_)]
+    help_ = (
+        "What happens to lessons that a merge does not cite: it is asked again for them; then what it leaves out even "
+        "then is carried on as it is; or, as in the paper, they are gone."
+    )
+    values |= LEFT_OUT[_choice("Lessons left out", list(LEFT_OUT), help_)]
+    calls, cost, minutes = st.columns(3)
+    with calls:
+        values["max_calls"] = _optional("Most calls", "no limit", "The run stops before it passes this budget.")
+    with cost:
+        help_ = "US dollars; it cannot hold for a model whose price is unknown."
+        values["max_cost"] = _optional("Most cost", "no limit", help_, least=0.01)
+    with minutes:
+        values["max_minutes"] = _optional("Most minutes", "no limit", "The run stops when it has worked for so long.")
+    return values
+
+
+def _optional(label: str, without: str, help_: str, least: float = 1) -> float | None:
+    """A number that may be left open; `without` says what that means."""
+    return st.number_input(
+        label,
+        min_value=least,
+        value=None,
+        step=least,
+        key=_key(label),
+        placeholder=without,
+        persist_state="session",
+        help=help_,
+    )
+
+
+def _choice(label: str, options: Sequence[str], help_: str) -> str:
+    return st.segmented_control(
+        label,
+        options,
+        default=options[0],
+        key=_key(label),
         required=True,
         persist_state="session",
-        help="Apart puts copies of one reflection into different groups; plain leaves that to chance.",
+        help=help_,
     )
-    return {"groups": chosen, "epochs": passes, "seed": number, "shuffle": SHUFFLES[shuffle]}
+
+
+def _key(label: str) -> str:
+    return f"learn_{label.lower().replace(' ', '_')}"
 
 
 def _number(label: str, default: int, least: int, most: int, help_: str) -> int:
@@ -175,7 +214,7 @@ def _number(label: str, default: int, least: int, most: int, help_: str) -> int:
         max_value=most,
         value=default,
         step=1,
-        key=f"learn_{label.lower().replace(' ', '_')}:{default}",
+        key=f"{_key(label)}:{default}",
         persist_state="session",
         help=help_,
     )

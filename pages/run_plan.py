@@ -1,7 +1,5 @@
 """What a planned run would take, beside its form, and the button that starts it."""
 
-import os
-
 import streamlit as st
 
 from combee_core.engine.estimate import Estimate
@@ -9,10 +7,11 @@ from combee_core.engine.run import tree_plan
 from combee_core.errors import CombeeError
 from combee_core.workspace import Workspace
 from pages import address
-from pages.endpoint_form import API_KEY
 from pages.numbers import compact, counted, duration, money
 from pages.plan_figure import plan_svg
+from pages.run_facts import Fact, facts_html
 from pages.run_form import Planned
+from pages.session_key import ask_key, session_key
 
 
 def show_plan(workspace: Workspace, planned: Planned | None) -> None:
@@ -55,13 +54,13 @@ def _iterations(estimate: Estimate, planned: Planned) -> str:
 def _numbers(estimate: Estimate, planned: Planned) -> None:
     if planned.settings.endpoint is None:
         return
-    with st.grid(4, min_column_width=96, gap="xsmall"):
-        st.metric("Calls", f"{estimate.calls:,}")
-        st.metric("Tokens", compact(estimate.input_tokens + estimate.output_tokens), help=_tokens(estimate))
-        st.metric(
-            "Cost", money(estimate.cost_usd).replace("$", "\\$"), help="Unknown when no price of this model is known."
-        )
-        st.metric("Time", _time(estimate.seconds), help="At this parallelism, with the seconds a call took so far.")
+    facts = [
+        Fact("Calls", f"{estimate.calls:,}", "One a reflection, one a merge."),
+        Fact("Tokens", compact(estimate.input_tokens + estimate.output_tokens), _tokens(estimate)),
+        Fact("Cost", money(estimate.cost_usd), "Unknown when no price of this model is known."),
+        Fact("Time", _time(estimate.seconds), "At this parallelism, with the seconds a call took so far."),
+    ]
+    st.html(facts_html(facts))
     if estimate.seconds is None:
         st.caption("The time is known once a call to this model has been measured.")
     elif estimate.sequential_seconds is not None:
@@ -86,21 +85,8 @@ def _model(workspace: Workspace) -> None:
         else:
             st.text(f"Model: {endpoint.model}", width="content")
         st.page_link("settings.py", label="Settings", icon=":material/settings:")
-    if endpoint is None or os.environ.get("OPENAI_API_KEY"):
-        return
-
-    def typed() -> None:
-        st.session_state[API_KEY] = st.session_state["learn_key"]
-
-    if not st.session_state.get(API_KEY):
-        st.text_input(
-            "Key for this session",
-            type="password",
-            key="learn_key",
-            on_change=typed,
-            placeholder="Only if the endpoint asks for one",
-            help="Kept in this browser session only, never stored.",
-        )
+    if endpoint is not None:
+        ask_key()
 
 
 def _start(workspace: Workspace, planned: Planned, form: int) -> None:
@@ -108,7 +94,7 @@ def _start(workspace: Workspace, planned: Planned, form: int) -> None:
     if form != st.session_state["learn_form"]:
         return
     try:
-        run = workspace.start(planned.settings, planned.which, st.session_state.get(API_KEY) or None)
+        run = workspace.start(planned.settings, planned.which, session_key())
     except CombeeError as error:
         st.session_state["learn_failure"] = str(error)
         return

@@ -11,11 +11,12 @@ from combee_core.errors import CombeeError
 from combee_core.store.database import Row
 from combee_core.workspace import Workspace
 from pages import address
-from pages.endpoint_form import API_KEY
+from pages.liveness import is_live
 from pages.merge_html import fresh_html
-from pages.next_step import LIVE
 from pages.numbers import compact, counted, duration, money
+from pages.run_facts import Fact, facts_html
 from pages.run_pace import Pace
+from pages.session_key import ask_key, session_key
 
 SEEN_END = "learn_seen_end"
 """Session key of the last run whose end the reader has seen."""
@@ -44,7 +45,7 @@ def show_run(workspace: Workspace, run: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader(f"{run} · {row['prompt']}", anchor=False, width="content")
         st.button("Plan another run", icon=":material/add:", type="tertiary", on_click=_leave)
-    live = row["state"] in LIVE
+    live = is_live(workspace, run, row["state"])
     st.fragment(_body, run_every=POLL_SECONDS if live else None)(workspace, run, live)
 
 
@@ -54,17 +55,17 @@ def _leave() -> None:
 
 def _body(workspace: Workspace, run: str, live: bool) -> None:
     row = workspace.run(run)
-    if live and row["state"] not in LIVE:
+    if live and not is_live(workspace, run, row["state"]):
         st.rerun()
     progress = workspace.progress(run)
     if failure := st.session_state.pop("learn_failure", None):
         st.error(failure)
-    if row["state"] not in LIVE:
-        st.session_state[SEEN_END] = run
+    if live:
+        _working(workspace, row, progress)
+        return
+    st.session_state[SEEN_END] = run
     if row["state"] == "done":
         _done(workspace, row)
-    elif live:
-        _working(workspace, row, progress)
     else:
         _stopped(workspace, row)
 
@@ -80,26 +81,36 @@ def _working(workspace: Workspace, row: Row, progress: Progress | None) -> None:
     _bars({kind: Tally(progress.done[kind], progress.failed[kind], progress.total[kind]) for kind in KINDS})
     pace: Pace = st.session_state.setdefault(f"learn_pace:{run}", Pace())
     left = pace.seconds_left(progress)
-    with st.grid(5, min_column_width=110, gap="xsmall"):
-        st.metric("In flight", f"{progress.in_flight} / {progress.limit}", help="Calls at work now, and at most.")
-        st.metric("Time left", "measuring" if left is None else duration(left), help="At the pace seen so far.")
-        if row["settings"]["endpoint"]:
-            _spent(progress.calls, progress.input_tokens, progress.output_tokens, progress.cost_usd)
+    facts = [
+        Fact("In flight", f"{progress.in_flight} / {progress.limit}", "Calls at work now, and at most."),
+        Fact("Time left", "measuring" if left is None else duration(left), "At the pace seen so far."),
+    ]
+    st.html(facts_html([*facts, *(_spent(progress) if row["settings"]["endpoint"] else ())]))
     if progress.failed_calls:
         kinds = ", ".join(f"{kind.replace('_', ' ')} {number}" for kind, number in progress.failures.most_common())
         st.caption(
             f"{counted(progress.failed_calls, 'call')} without a usable answer" + (f": {kinds}" if kinds else "")
         )
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Cancel", icon=":material/stop:", key="learn_cancel", on_click=workspace.cancel, args=(run,))
         _look_into(run, row)
     _fresh(list(progress.latest))
 
 
-def _spent(calls: int, tokens_in: int, tokens_out: int, cost: float | None) -> None:
-    st.metric("Calls", f"{calls:,}", help="Requests sent so far, retries included.")
-    st.metric("Tokens", compact(tokens_in + tokens_out), help=f"{compact(tokens_in)} in, {compact(tokens_out)} out")
-    st.metric("Cost", money(cost).replace("$", "\\$"), help="Unknown when no price of this model is known.")
+def failures_line(calls: int, kinds: Mapping[str, int]) -> str:
+    """How many calls gave no usable answer, and why."""
+    ranked = sorted(kinds.items(), key=lambda kind: -kind[1])
+    why = ", ".join(f"{kind.replace('_', ' ')} {number:,}" for kind, number in ranked)
+    return f"{counted(calls, 'call')} without a usable answer" + (f": {why}" if why else "")
+
+
+def _spent(progress: Progress) -> list[Fact]:
+    tokens = f"{compact(progress.input_tokens)} in, {compact(progress.output_tokens)} out"
+    return [
+        Fact("Calls", f"{progress.calls:,}", "Requests sent so far, retries included."),
+        Fact("Tokens", compact(progress.input_tokens + progress.output_tokens), tokens),
+        Fact("Cost", money(progress.cost_usd), "Unknown when no price of this model is known."),
+    ]
 
 
 def _bars(tallies: Mapping[str, Tally]) -> None:
@@ -125,7 +136,9 @@ def _done(workspace: Workspace, row: Row) -> None:
     if row["failed_reflections"]:
         failed = counted(row["failed_reflections"], "reflection")
         st.warning(f"{failed} failed after all retries and left out; Merges shows which and why.")
-    with st.container(horizontal=True):
+    if row["failed_calls"]:
+        st.caption(failures_line(row["failed_calls"], row["failures"]))
+    with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Review the changes", type="primary", icon=":material/rate_review:", key="learn_review"):
             st.switch_page("prompts.py", query_params={"version": row["version"]})
         _look_into(row["run"], row)
@@ -149,28 +162,32 @@ def _stopped(workspace: Workspace, row: Row) -> None:
     """Failed, cancelled or interrupted: why, how far it came, and how to go on."""
     run = row["run"]
     if row["state"] == "failed":
-        st.error(f"{run} failed.", icon=":material/error:")
-        if row["error"]:
-            st.text(row["error"])
+        st.error(f"{run} failed. What had finished is kept: it can go on from there.", icon=":material/error:")
+    elif row["stopped_by"]:
+        st.info(f"{run} stopped at its budget. What had finished is kept: plan another run with a larger one.")
     elif row["state"] == "cancelled":
         st.info(f"{run} was cancelled. What had finished is kept: it can go on from there.")
     else:
-        st.info(
-            f"{run} was interrupted, as Combee stopped while it worked. It can go on without repeating a finished call."
-        )
+        st.info(f"{run} was interrupted, as Combee stopped while it worked. It can go on without repeating a call.")
+    if row["error"]:
+        st.text(row["error"])
     nodes = workspace.planned_nodes(run, _reached(row))
     _bars({kind: _tally([node for node in nodes if node["kind"] == kind]) for kind in KINDS})
     if row["iterations"]:
-        st.caption(f"Iterations finished before: {row['iterations']:,}. They made {row['version']}.")
+        st.caption(f"{counted(row['iterations'], 'iteration')} had finished before and made {row['version']}.")
 
     def resume() -> None:
         try:
-            workspace.resume(run, st.session_state.get(API_KEY) or None)
+            workspace.resume(run, session_key())
         except CombeeError as error:
             st.session_state["learn_failure"] = str(error)
 
-    with st.container(horizontal=True):
-        if st.button("Resume", type="primary", icon=":material/play_arrow:", key="learn_resume", on_click=resume):
+    if row["settings"]["endpoint"] and not row["stopped_by"]:
+        ask_key(again=True)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if not row["stopped_by"] and st.button(
+            "Resume", type="primary", icon=":material/play_arrow:", key="learn_resume", on_click=resume
+        ):
             st.rerun()
         _look_into(run, row)
 

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from pages.fate_style import LOOKS, NO_LESSON, NOT_FOUND
+from pages.fate_style import CLEAR, LOOKS, NO_LESSON, NOT_FOUND, TO_COME, Look
 from pages.merge_figure import lay_out, merge_figure, rows_of
 from pages.merge_view import MergeView
 from tests.pages.trees import grown, keep
+
+PAPER = CLEAR
 
 
 def drawn(view: MergeView, **how: Any) -> dict[str, Any]:
@@ -19,18 +21,17 @@ def clickable(figure: dict[str, Any]) -> list[str]:
     return [point[0] for trace in figure["data"] for point in trace.get("customdata", ())]
 
 
-def marks(figure: dict[str, Any], line: str, symbol: str) -> list[str]:
-    """Ids of the nodes drawn with that symbol and line colour."""
+def drawn_as(figure: dict[str, Any], look: Look) -> list[str]:
+    """Ids of the nodes drawn with that symbol, fill and line; a look without a line of its own has that of the page."""
+    line = look.line if look.width else PAPER
     return [
         point[0]
         for trace in figure["data"]
-        if "customdata" in trace and trace["marker"]["symbol"] == symbol and trace["marker"]["line"]["color"] == line
+        if "customdata" in trace
+        and (trace["marker"]["symbol"], trace["marker"]["color"]) == (look.symbol, look.fill)
+        and trace["marker"]["line"]["color"] == line
         for point in trace["customdata"]
     ]
-
-
-def look(figure: dict[str, Any], fate: str) -> list[str]:
-    return marks(figure, LOOKS[fate].line, LOOKS[fate].symbol)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("n", [1, 3, 10, 100, 1000])
@@ -63,11 +64,11 @@ def test_a_square_shows_what_became_of_its_copy() -> None:
         failed=(4,),
     )
     figure = drawn(view)
-    assert set(look(figure, "lost_above")) == {"i1.r2"}
-    assert set(look(figure, "dropped")) == {"i1.r3"}
-    assert set(look(figure, "failed")) == {"i1.r5"}
-    assert set(marks(figure, NO_LESSON.line, NO_LESSON.symbol)) == {"i1.r4"}
-    assert "i1.r1" in look(figure, "in_prompt")
+    assert set(drawn_as(figure, LOOKS["lost_above"])) == {"i1.r2"}
+    assert set(drawn_as(figure, LOOKS["dropped"])) == {"i1.r3"}
+    assert set(drawn_as(figure, LOOKS["failed"])) == {"i1.r5"}
+    assert set(drawn_as(figure, NO_LESSON)) == {"i1.r4"}
+    assert "i1.r1" in drawn_as(figure, LOOKS["in_prompt"])
 
 
 def test_rows_are_sorted_by_the_share_of_lessons_that_reached_the_prompt() -> None:
@@ -111,9 +112,9 @@ def test_a_search_draws_what_it_has_found_by_its_own_fate_and_the_rest_faintly_b
     view = grown(10)
     lost = {("i1.r3", merge): "lost_above" for merge in view.readers("i1.r3")}
     figure = drawn(view, found=lost)
-    assert look(figure, "in_prompt") == []
-    assert look(figure, "lost_above") == ["i1.r3", "i1.r3"]
-    assert len(marks(figure, NOT_FOUND.line, NOT_FOUND.symbol)) == 18
+    assert drawn_as(figure, LOOKS["in_prompt"]) == []
+    assert drawn_as(figure, LOOKS["lost_above"]) == ["i1.r3", "i1.r3"]
+    assert len(drawn_as(figure, NOT_FOUND)) == 18
     assert sorted(clickable(figure)) == sorted(clickable(drawn(view)))
 
 
@@ -125,7 +126,8 @@ def test_the_number_of_traces_never_changes() -> None:
 
 def test_while_a_run_works_what_is_still_to_come_is_drawn_as_waiting() -> None:
     figure = drawn(grown(10, until="r4"))
-    assert len(look(figure, "waiting")) == 20
+    assert len(drawn_as(figure, LOOKS["waiting"])) == 8
+    assert len(drawn_as(figure, TO_COME)) == 12
     final = next(
         trace for trace in figure["data"] if [point[0] for point in trace.get("customdata", ())] == ["i1.final"]
     )
