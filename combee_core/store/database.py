@@ -115,14 +115,15 @@ def append(cursor: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row], r
     if len(rows) >= ARROW_FROM:
         import pyarrow
 
-        cursor.register("new_rows", pyarrow.Table.from_pylist(list(rows)))
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        cursor.register("new_rows", pyarrow.Table.from_pydict(columns))
         cursor.execute(f"{verb} {table} by name select * from new_rows")
         cursor.unregister("new_rows")
         return
     names = list(rows[0])
     types = {column[0]: column[1] for column in cursor.execute(f"describe {table}").fetchall()}
-    columns = ", ".join(f"unnest(?::{types[name]}[]) as {name}" for name in names)
-    cursor.execute(f"{verb} {table} by name select {columns}", [[row[name] for row in rows] for name in names])
+    lists = ", ".join(f"unnest(?::{types[name]}[]) as {name}" for name in names)
+    cursor.execute(f"{verb} {table} by name select {lists}", [[row[name] for row in rows] for name in names])
 
 
 def _why_not_opened(path: Path, message: str) -> str:

@@ -92,7 +92,7 @@ class Originals:
 def _pack(source: IO[bytes], target: IO[bytes]) -> tuple[str, int]:
     """Compress a stream; SHA-256 and size of what was read."""
     digest, size = hashlib.sha256(), 0
-    with zstandard.ZstdCompressor(level=3).stream_writer(target, closefd=False) as packer:
+    with zstandard.ZstdCompressor(level=1).stream_writer(target, closefd=False) as packer:
         while chunk := source.read(CHUNK):
             digest.update(chunk)
             size += len(chunk)

@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 
 import duckdb
 import orjson
+from pydantic import TypeAdapter
 
 from combee_core.store.database import Database, Row, StoreError, append, fetch
 from combee_core.trace import Message, Outcome, Source, Trace
 
-BATCH = 2_000
+# Traces of one transaction; two batches at most are in memory at once.
+BATCH = 1_000
+
+_MESSAGES = TypeAdapter(tuple[Message, ...])
 
 
 @dataclass(frozen=True)
@@ -284,7 +288,7 @@ def _row_of(trace: Trace, import_id: int) -> Row:
 
 def _messages_json(messages: Sequence[Message]) -> str:
     """The messages without their empty fields: a third of the text on disk would be field names otherwise."""
-    return orjson.dumps([message.model_dump(exclude_defaults=True) for message in messages]).decode()
+    return _MESSAGES.dump_json(tuple(messages), exclude_defaults=True).decode()
 
 
 def _trace_of(row: Row) -> Trace:
