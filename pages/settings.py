@@ -8,9 +8,7 @@ from combee_core.workspace import RunSettings, Workspace
 from pages.common import get_workspace
 from pages.endpoint_form import show_endpoint
 from pages.numbers import counted
-
-RUN_DEFAULTS = "run_defaults"
-"""Name of the preference that holds the values with which a new run's form begins."""
+from pages.run_form import RUN_DEFAULTS
 
 _NUMBERS = {
     "batch": ("Batch size", 1, 100_000, "Traces in one iteration: one merge tree, one version."),
