@@ -1,5 +1,6 @@
 """Fixtures that every test may use."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -24,3 +25,11 @@ def _no_key_and_no_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytes
     """Tests never read the key or the data of whoever runs them."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("COMBEE_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _heeds_ctrl_c() -> Iterator[None]:
+    """Whoever runs the tests in the background has them ignore Ctrl-C, and processes that tests start inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

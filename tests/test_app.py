@@ -26,14 +26,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     served.stop()
 
 
-@pytest.fixture
-def heeds_ctrl_c() -> Iterator[None]:
-    """Whoever runs the tests in the background has them ignore Ctrl-C, and new processes inherit that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def started(command: list[str], home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """A start of the app that is expected to end by itself."""
     return subprocess.run(
@@ -106,7 +98,7 @@ def test_only_this_machine_reaches_the_app(app: App):
         socket.create_connection(("127.0.0.2", app.port), timeout=2)
 
 
-def test_ctrl_c_ends_the_app_without_complaint(tmp_path: Path, heeds_ctrl_c: None):
+def test_ctrl_c_ends_the_app_without_complaint(tmp_path: Path):
     served = App(tmp_path, MAKE)
     os.killpg(served.process.pid, signal.SIGINT)
     assert served.process.wait(20) in (0, -signal.SIGINT)
