@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from combee_core.importers import FileReading, read_paths
-from combee_core.importers.mapping import MappedTable
+from combee_core.importers.mapping import MappedTable, checked
 from combee_core.importers.reading import BlobReading, read_blob
 from combee_core.store.database import Database
 from combee_core.store.originals import Originals
@@ -25,7 +25,7 @@ class FileReport:
     """What became of one file: `reason` says why its format was recognised, or why nothing could be read.
 
     `skipped` says why a file that belongs to a run is no trace; `columns` are those of a table that nobody recognised,
-    for which a mapping can be given.
+    for which a mapping can be given, or was remembered.
     """
 
     path: str
@@ -105,7 +105,7 @@ class Intake:
                 self._settle(future.result(), names.get(path, str(path)), report)
         if mapping and report.traces:
             for columns in _unknown_tables(paths, names):
-                self._preferences.set(_mapping_name(columns), dict(mapping))
+                self.set_mapping(columns, mapping)
         return report
 
     def take_in_again(self, watch: Watch) -> ImportReport:
@@ -126,11 +126,17 @@ class Intake:
         found = self._preferences.get(_mapping_name(columns))
         return dict(found) if found else None
 
+    def set_mapping(self, columns: Sequence[str], mapping: Mapping[str, str]) -> None:
+        """Remember a mapping for tables of these columns. Raises CombeeError for one that cannot be used."""
+        self._preferences.set(_mapping_name(columns), checked(mapping))
+
     def _mapped(self, reading: FileReading, mapping: Mapping[str, str] | None) -> FileReading:
         """A table that nobody recognises is read with the mapping remembered for its columns."""
         remembered = self.mapping_for(reading.columns) if reading.columns and not mapping else None
         if remembered and isinstance(reading, BlobReading):
-            return read_blob(reading.blob, None, MappedTable(remembered))
+            mapped = read_blob(reading.blob, None, MappedTable(remembered))
+            mapped.columns = reading.columns
+            return mapped
         return reading
 
     def _settle(self, sha256: str | None, name: str, report: ImportReport) -> None:

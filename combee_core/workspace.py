@@ -92,6 +92,10 @@ class Workspace:
         """The mapping last used for a table of these columns, or None."""
         return self._intake.mapping_for(columns)
 
+    def set_mapping(self, columns: Sequence[str], mapping: Mapping[str, str]) -> None:
+        """Read tables of these columns, in any order, with this mapping from now on. Raises CombeeError if it is none."""
+        self._intake.set_mapping(columns, mapping)
+
     def source_line(self, trace_id: str) -> str | None:
         """The very line that a trace was read from, out of the kept original; None where a trace is no single line."""
         source, original = self.trace(trace_id).source, self._traces.original_of(trace_id)
@@ -153,6 +157,10 @@ class Workspace:
         """Number of records that could not be read, and one page of them."""
         return self._traces.rejects(limit, offset, import_id)
 
+    def drop_rejects(self, import_id: int) -> int:
+        """Forget the records of an import that could not be read; returns how many."""
+        return self._traces.drop_rejects(import_id)
+
     # Endpoint
 
     def endpoint(self) -> Endpoint | None:
@@ -187,12 +195,17 @@ class Workspace:
         self._host.start(run, lambda: _learner_of(settings, api_key))
         return run
 
-    def resume(self, run: str, api_key: str | None = None) -> bool:
-        """Go on with a run in the background; False when it had finished and there is nothing to do."""
+    def resume(self, run: str, api_key: str | None = None, budgets: Mapping[str, float] | None = None) -> bool:
+        """Go on with a run in the background; False when it had finished and there is nothing to do.
+
+        `budgets` sets new ones (max_calls, max_tokens, max_cost, max_minutes), each for the whole run.
+        """
         row = self._runs.get(run)
         if row["state"] == "done":
             return False
-        settings = RunSettings.model_validate(row["settings"])
+        settings = RunSettings.model_validate(row["settings"] | dict(budgets or {}))
+        if budgets and not self.is_live(run):
+            self._runs.set_settings(run, settings.model_dump(mode="json"))
         self._host.start(run, lambda: _learner_of(settings, api_key))
         return True
 

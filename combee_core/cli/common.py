@@ -49,7 +49,7 @@ def with_filter(function: Callable[..., int | None]) -> Callable[..., int | None
     @click.option("--format", "format_", help="Only traces of this format.")
     @click.option("--outcome", type=click.Choice(["success", "failure", "unknown"]), help="Only this outcome.")
     @click.option("--text", default="", help="Only traces that hold this text in task, messages or feedback.")
-    @click.option("--with-tag", "--tag", "tag_", help="Only traces with this tag.")
+    @click.option("--tag", "tag_", help="Only traces with this tag.")
     @click.option("--min-score", type=float, help="Only traces with at least this score.")
     @click.option("--max-score", type=float, help="Only traces with at most this score.")
     @functools.wraps(function)

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -19,6 +20,33 @@ SUMMARY = (
 TELL_EVERY_S = 0.5
 
 
+class OnOff(click.ParamType[bool]):
+    """A switch that is written on or off."""
+
+    name = "on/off"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> bool:
+        """The switch as a truth value."""
+        if value not in ("on", "off"):
+            self.fail(f"{value!r} is neither on nor off", param, context)
+        return bool(value == "on")
+
+
+ON_OFF = OnOff()
+
+
+def with_budgets(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the budgets of a run."""
+    for option in (
+        click.option("--max-minutes", type=click.FloatRange(0, min_open=True), help="Stop after so many minutes."),
+        click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop before more US dollars."),
+        click.option("--max-tokens", type=click.IntRange(1), help="Stop before more tokens, in and out, than this."),
+        click.option("--max-calls", type=click.IntRange(1), help="Stop before more requests than this."),
+    ):
+        function = option(function)
+    return function
+
+
 @click.command("learn")
 @click.option("--prompt", required=True, help="Name of the prompt to improve.")
 @click.option("--from", "base", help="Version to start from [default: the latest approved one, else empty].")
@@ -29,13 +57,10 @@ TELL_EVERY_S = 0.5
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--fan-in", type=click.IntRange(2), help="Most inputs of a merge above the groups [default: no bound].")
-@click.option("--recheck/--no-recheck", default=True, help="Ask a merge once more for items it left out [default: on].")
-@click.option("--fold-twins/--no-fold-twins", default=True, help="Fold items that say the same [default: on].")
+@click.option("--recheck", type=ON_OFF, default="on", show_default=True, help="Ask a merge again for items left out.")
+@click.option("--fold-twins", type=ON_OFF, default="on", show_default=True, help="Fold items that say the same.")
 @click.option("--retain", type=click.Choice(["off", "carry"]), default="off", help="What becomes of items left out.")
-@click.option("--max-calls", type=click.IntRange(1), help="Stop before more requests than this.")
-@click.option("--max-tokens", type=click.IntRange(1), help="Stop before more tokens, in and out, than this.")
-@click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop before more US dollars than this.")
-@click.option("--max-minutes", type=click.FloatRange(0, min_open=True), help="Stop after so many minutes.")
+@with_budgets
 @click.option("--base-url", help="OpenAI-compatible endpoint [default: the one in the settings].")
 @click.option("--model", help="Model at that endpoint.")
 @click.option("--offline", is_flag=True, help="Use the offline rules engine, no language model.")
@@ -78,10 +103,11 @@ def _endpoint(stored: Endpoint | None, base_url: str | None, model: str | None) 
 
 @click.command("resume")
 @click.argument("run")
+@with_budgets
 @with_workspace
-def resume(session: Session, run: str) -> int:
+def resume(session: Session, run: str, **budgets: float | None) -> int:
     """Go on with a run that was interrupted, cancelled or failed; finished calls are not made again."""
-    if not session.workspace.resume(run):
+    if not session.workspace.resume(run, budgets={name: most for name, most in budgets.items() if most is not None}):
         say(f"{run} has finished already: no call was made.")
         return _end(session, run)
     return _follow(session, run)

@@ -42,8 +42,8 @@ class CopyFate:
 
 
 def lesson_fates(nodes: Sequence[Mapping[str, Any]]) -> list[LessonFate]:
-    """Every lesson of an iteration in plan order."""
-    merges = [node for node in nodes if node["kind"] != "reflection"]
+    """Every lesson of an iteration in plan order; a merge that was given up drops nothing, its lessons wait."""
+    merges = [node for node in nodes if node["kind"] != "reflection" and node["output"]]
     bullets, alive = _alive(merges)
     readers = _readers(merges)
     fates = []
@@ -74,7 +74,7 @@ def copy_fates(nodes: Sequence[Mapping[str, Any]]) -> list[CopyFate]:
 
 
 def _copy(reflection: Mapping[str, Any], merge: str, lessons: Sequence[LessonFate]) -> CopyFate:
-    fates = [lesson.by_group[merge] for lesson in lessons if merge in lesson.by_group]
+    fates = [lesson.by_group.get(merge, "waiting") for lesson in lessons]
     fate: Fate = "failed" if reflection["state"] == "failed" else min(fates, key=ORDER.index, default="dropped")
     return CopyFate(reflection["id"], merge, reflection["trace"], fate, len(fates), fates.count("in_prompt"))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from combee_core.errors import CombeeError
 from combee_core.importers.base import Context, Importer, Record, RecordError, Reject
 from combee_core.importers.layouts import LAYOUTS
-from combee_core.importers.mapping import FIELDS, MappedTable, parse_mapping
+from combee_core.importers.mapping import FIELDS, MappedTable, guess_mapping, parse_mapping
 from combee_core.importers.places import Collection, collections_in
 from combee_core.importers.reading import BlobReading, FileReading, RunReading, SkippedReading, read_blob
 from combee_core.importers.registry import FORMATS
@@ -22,6 +22,7 @@ __all__ = [
     "Record",
     "RecordError",
     "Reject",
+    "guess_mapping",
     "parse_mapping",
     "read_path",
     "read_paths",

@@ -1,7 +1,10 @@
 """Tables of which nobody but their owner knows what the columns mean: the owner says it, column by column."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from rapidfuzz import fuzz
 
 from combee_core.errors import CombeeError
 from combee_core.importers.base import Context, Record, RecordError, Reject
@@ -19,6 +22,43 @@ FIELDS: dict[str, str] = {
     "success": "whether it went well",
     "feedback": "what a judge, a test or a person said",
 }
+
+
+_LIKELY: dict[str, tuple[str, ...]] = {
+    "task": ("task", "question", "prompt", "query", "instruction", "input", "request", "problem", "wanted", "asked"),
+    "messages": ("messages", "conversation", "dialogue", "chat", "transcript"),
+    "answer": ("answer", "response", "output", "completion", "prediction", "generation", "reply", "result"),
+    "reference": ("reference", "expected", "target", "label", "gold", "truth", "correct answer"),
+    "context": ("context", "document", "passage", "background"),
+    "score": ("score", "reward", "rating", "grade", "stars", "points"),
+    "success": ("success", "correct", "passed", "solved", "outcome", "ok"),
+    "feedback": ("feedback", "comment", "remark", "critique", "rationale", "explanation", "review", "note"),
+}
+ALIKE = 85
+"""Likeness of two words, of 100, from which a column's name is taken for a field's."""
+
+
+def guess_mapping(columns: Sequence[str]) -> dict[str, str]:
+    """What the names of columns suggest; each column is one field at most, and what is unclear is left out."""
+    alike = sorted(
+        (
+            (-_likeness(column, words), place, column, field)
+            for field, words in _LIKELY.items()
+            for place, column in enumerate(columns)
+        ),
+    )
+    mapping: dict[str, str] = {}
+    for likeness, _, column, field in alike:
+        if -likeness >= ALIKE and field not in mapping and column not in mapping.values():
+            mapping[field] = column
+    return mapping
+
+
+def _likeness(column: str, words: Sequence[str]) -> float:
+    """0 to 100: a name that is the word itself comes before one that holds it among others."""
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", column).lower().split()
+    whole = max(fuzz.ratio(" ".join(parts), word) for word in words)
+    return max([whole, *(fuzz.ratio(part, word) - 5 for part in parts for word in words)])
 
 
 def parse_mapping(text: str) -> dict[str, str]:

@@ -89,6 +89,11 @@ class Runs:
                 [state, error, stopped_by, OWNER if live else None, live, run],
             )
 
+    def set_settings(self, run: str, settings: dict[str, Any]) -> None:
+        """Store changed settings of a run."""
+        with self._database.write() as cursor:
+            cursor.execute("update runs set settings = ? where id = ?", [_json(settings), run])
+
     def add_session(self, run: str, seconds: float, limit_changes: int) -> None:
         """Add the working time of one session of the run, and how often its concurrency limit was changed."""
         with self._database.write() as cursor:

@@ -262,6 +262,12 @@ class Traces:
         )
         return (int(total["n"]) if total else 0), rows
 
+    def drop_rejects(self, import_id: int) -> int:
+        """Forget the rejects of an import; returns how many."""
+        with self._database.write() as cursor:
+            dropped = cursor.execute("delete from rejects where import_id = ? returning import_id", [import_id])
+            return len(dropped.fetchall())
+
 
 def _known_ids(cursor: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in cursor.execute("select id from traces where id in (select unnest(?))", [ids]).fetchall()}

@@ -390,3 +390,5 @@ def test_a_budget_ends_a_run_cleanly_and_says_so(shell, chats, stand_in):
     assert (summary["state"], summary["stopped_by"]) == ("cancelled", "max_calls")
     assert stand_in.requests == summary["calls"] == 5
     assert "budget of 5 calls" in err
+    assert shell.json("resume", summary["run"], "--max-calls", 100)["state"] == "done"
+    assert set(stand_in.answers.values()) == {1}, "no finished call was made again"
