@@ -93,7 +93,7 @@ class Workspace:
         return self._intake.mapping_for(columns)
 
     def set_mapping(self, columns: Sequence[str], mapping: Mapping[str, str]) -> None:
-        """Read tables of these columns, in any order, with this mapping from now on. Raises CombeeError if it is none."""
+        """Read tables of these columns, in any order, with this mapping from now on. Raises CombeeError."""
         self._intake.set_mapping(columns, mapping)
 
     def source_line(self, trace_id: str) -> str | None:

@@ -4,11 +4,11 @@ Holds what has been read so far; knows no Streamlit.
 """
 
 import logging
-import shutil
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from combee_core.errors import CombeeError
 from combee_core.workspace import FileReport, ImportCounts, Workspace
@@ -25,25 +25,33 @@ class SourceFile:
 
 
 class ImportJob:
-    """Reads `files`, at least one, one after the other. `spool` is a folder of copies to remove at the end.
+    """Reads `files`, at least one, together: a run may be spread over several of them.
 
-    `current` is the file being read, `reports` what became of those before it, `problem` why the import broke off.
+    `spool` holds copies that are to be removed: at the end, or by `let_go` where tables wait for their columns to be
+    named, at the latest with the job itself. `reports` says what became of each file, those in archives and folders
+    too; `problem` why the import broke off.
     """
 
-    def __init__(self, workspace: Workspace, files: Sequence[SourceFile], spool: Path | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, files: Sequence[SourceFile], spool: TemporaryDirectory[str] | None = None
+    ) -> None:
         self.files = tuple(files)
         self.reports: list[FileReport] = []
         self.problem = ""
-        self.current = self.files[0]
         self._workspace, self._spool = workspace, spool
-        self._counts: list[ImportCounts] = []
-        self._thread = threading.Thread(target=self._work, name="combee-import", daemon=True)
-        self._thread.start()
+        self._counts: list[ImportCounts]
+        self._thread: threading.Thread
+        self._start(self.files)
 
     @property
     def done(self) -> bool:
         """Whether nothing more will come."""
         return not self._thread.is_alive()
+
+    @property
+    def begun(self) -> int:
+        """Files that have been read or are being read."""
+        return len(self._counts)
 
     @property
     def records(self) -> int:
@@ -55,17 +63,43 @@ class ImportJob:
         self._thread.join(seconds)
         return self.done
 
-    def _work(self) -> None:
+    def tables(self) -> list[FileReport]:
+        """Tables whose columns somebody has to name, or had named before."""
+        return [report for report in self.reports if report.columns]
+
+    def source_of(self, report: FileReport) -> SourceFile:
+        """The given file that a report is about, or in which its file lies; of a folder, the file in it."""
+        given = max((file for file in self.files if report.path.startswith(file.name)), key=lambda file: len(file.name))
+        if not given.path.is_dir():
+            return given
+        place = report.path[len(given.name) :].partition("!")[0].strip("/")
+        return SourceFile(given.path / place, report.path.partition("!")[0])
+
+    def read_again(self, source: SourceFile) -> None:
+        """Read one file anew; what became of the others stays as it was."""
+        self.reports = [report for report in self.reports if self.source_of(report) != source]
+        self._start([source])
+
+    def let_go(self) -> None:
+        """Remove the copies."""
+        if self._spool is not None:
+            self._spool.cleanup()
+
+    def _start(self, files: Sequence[SourceFile]) -> None:
+        self._counts = []
+        self._thread = threading.Thread(target=self._work, args=(files,), name="combee-import", daemon=True)
+        self._thread.start()
+
+    def _work(self, files: Sequence[SourceFile]) -> None:
+        names = {file.path: file.name for file in files}
         try:
-            for file in self.files:
-                self.current = file
-                names = {file.path: file.name}
-                self.reports += self._workspace.import_paths([file.path], names=names, watch=self._counts.append).files
+            found = self._workspace.import_paths(list(names), names=names, watch=self._counts.append)
+            self.reports = [*self.reports, *found.files]
         except CombeeError as problem:
             self.problem = str(problem)
         except Exception as error:
             log.exception("an import broke")
             self.problem = f"Combee itself broke on this import ({type(error).__name__}: {error}). See the log."
         finally:
-            if self._spool is not None:
-                shutil.rmtree(self._spool, ignore_errors=True)
+            if not self.tables():
+                self.let_go()

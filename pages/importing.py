@@ -1,22 +1,19 @@
-"""Bringing traces in: uploads, a path on this machine, the samples; progress while files are read, a receipt after.
+"""Bringing traces in: uploads, a path on this machine, the samples; and the progress while files are read.
 
 The import itself is an ImportJob; it lives in the session, so that it and its receipts outlast a visit to another page.
 """
 
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import streamlit as st
 from streamlit.typing import UploadedFile
 
 from combee_core.workspace import FileReport, Workspace
-from pages.diff_view import visible
 from pages.import_job import ImportJob, SourceFile
 from pages.numbers import counted
-from pages.trace_html import receipts_html
-from pages.trace_rejects import show_view
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 QUICK = 1.0
@@ -37,10 +34,17 @@ def busy() -> bool:
     return _JOB in st.session_state
 
 
-def begin(workspace: Workspace, files: Sequence[SourceFile], spool: Path | None = None) -> None:
+def begin(workspace: Workspace, files: Sequence[SourceFile], spool: TemporaryDirectory[str] | None = None) -> None:
     """Start to read files in the background."""
+    put_away()
     st.session_state[_JOB] = ImportJob(workspace, files, spool)
+
+
+def read_again(job: ImportJob, source: SourceFile) -> None:
+    """Read one file of an import anew, in the background."""
     st.session_state.pop(_RECEIPTS, None)
+    st.session_state[_JOB] = job
+    job.read_again(source)
 
 
 def show_sources(workspace: Workspace) -> None:
@@ -51,8 +55,8 @@ def show_sources(workspace: Workspace) -> None:
             "Trace files",
             accept_multiple_files=True,
             key=f"traces_upload_{st.session_state.setdefault(_ROUND, 0)}",
-            help="Chat messages, ACE question files or ATIF trajectories, as JSON or JSONL; the format is recognised "
-            "by content. Up to 200 MB a file; larger ones by their path.",
+            help="Files of any format that Combee reads, and zip or tar archives of them; the format is recognised by "
+            "content. Files of one run go in together. Up to 200 MB a file; larger ones by their path.",
             disabled=busy(),
         )
     form = path.form("traces_path_form", border=False, clear_on_submit=True)
@@ -60,12 +64,14 @@ def show_sources(workspace: Workspace) -> None:
         typed = st.text_input(
             "Path on this machine",
             placeholder="/data/runs.jsonl",
-            help="For files over 200 MB: they are read in place.",
+            help="A file, an archive or a folder, of any size: it is read in place.",
         )
         read = st.form_submit_button("Import", disabled=busy())
         sample = st.form_submit_button("Import samples", type="tertiary", disabled=busy() or not samples())
     if uploaded:
-        _begin_uploads(workspace, uploaded)
+        begin_uploads(workspace, uploaded)
+        st.session_state[_ROUND] += 1
+        st.rerun()
     elif sample:
         begin(workspace, samples())
     elif read and typed.strip():
@@ -73,18 +79,16 @@ def show_sources(workspace: Workspace) -> None:
         begin(workspace, [SourceFile(path, str(path))])
 
 
-def _begin_uploads(workspace: Workspace, uploaded: Sequence[UploadedFile]) -> None:
+def begin_uploads(workspace: Workspace, uploaded: Sequence[UploadedFile]) -> None:
     """Copy uploads to disk and let the widget go: it holds them in memory, a second time at each rerun."""
-    spool = Path(tempfile.mkdtemp(prefix="combee-upload-"))
+    spool = TemporaryDirectory(prefix="combee-upload-", ignore_cleanup_errors=True)
     files = []
     for number, upload in enumerate(uploaded):
-        copy = spool / str(number)
+        copy = Path(spool.name) / str(number)
         with copy.open("wb") as target:
             shutil.copyfileobj(upload, target)
         files.append(SourceFile(copy, upload.name))
     begin(workspace, files, spool)
-    st.session_state[_ROUND] += 1
-    st.rerun()
 
 
 def follow() -> bool:
@@ -109,8 +113,7 @@ def _show_progress() -> None:
     if job is None or job.done:
         st.rerun()
     else:
-        at = job.files.index(job.current) + 1
-        st.status(f"Reading file {at} of {len(job.files)}: {job.records:,} records so far")
+        st.status(f"Reading file {max(1, job.begun):,}: {job.records:,} records so far")
 
 
 def last_import() -> ImportJob | None:
@@ -118,42 +121,20 @@ def last_import() -> ImportJob | None:
     return st.session_state.get(_RECEIPTS)
 
 
-def show_receipts() -> None:
-    """What became of each file of the last import."""
-    job = last_import()
-    if job is None:
-        return
-    with st.container(border=True, key="traces_receipts"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{in_one_line(job.reports)}**")
-            if any(file.rejected for file in job.reports):
-                st.button("Show rejects", key="receipts_rejects", on_click=_show_rejects, args=(job.reports,))
-            st.button("Put away", type="tertiary", key="receipts_close", on_click=_put_away)
-        if job.problem:
-            st.html(f'<div class="cb-why">✕ The import broke off: {visible(job.problem)}</div>')
-        elif not job.reports:
-            st.html(
-                f'<div class="cb-why">✕ {visible(job.files[0].name)} holds no files: there is nothing to read.</div>'
-            )
-        st.html(receipts_html(sorted(job.reports, key=lambda file: (file.format is not None, not file.rejected))))
-
-
-def _show_rejects(reports: Sequence[FileReport]) -> None:
-    """Rejects of the one file that has any, else of all imports: the newest come first there."""
-    numbers = [file.import_id for file in reports if file.rejected]
-    show_view("rejects", numbers[0] if len(numbers) == 1 else None)
-    _put_away()
-
-
-def _put_away() -> None:
-    st.session_state.pop(_RECEIPTS, None)
+def put_away() -> None:
+    """Forget the receipts of the last import, and the copies that it may still hold."""
+    job: ImportJob | None = st.session_state.pop(_RECEIPTS, None)
+    if job is not None:
+        job.let_go()
 
 
 def in_one_line(reports: Sequence[FileReport]) -> str:
+    """ "7 new traces, 2 duplicates from 3 files"; files that hold no traces by their nature are not counted."""
     parts = [counted(sum(file.new for file in reports), "new trace")]
     duplicates, rejected = sum(file.duplicates for file in reports), sum(file.rejected for file in reports)
     if duplicates:
         parts.append(counted(duplicates, "duplicate"))
     if rejected:
         parts.append(f"{rejected:,} rejected")
-    return f"{', '.join(parts)} from {counted(len(reports), 'file')}"
+    read = sum(file.skipped is None for file in reports)
+    return f"{', '.join(parts)} from {counted(read, 'file')}"

@@ -16,6 +16,8 @@ from pages.evidence_view import page_link
 from pages.fate_style import LOOKS, swatch
 from pages.numbers import counted
 
+SKIPPED_SHOWN = 200
+
 _OUTCOMES = {True: ("✓", "success"), False: ("✕", "failure"), None: ("–", "unknown")}
 
 
@@ -39,8 +41,31 @@ def facts_html(trace: Trace) -> str:
 
 
 def receipts_html(files: Sequence[FileReport]) -> str:
-    """What became of each file, a row each: its format and why it was recognised, or why it could not be read."""
-    return f'<div class="cb-receipts">{"".join(map(_receipt, files))}</div>'
+    """What became of each file, a row each, trouble first; files that hold no traces by their nature are folded.
+
+    A row says the format and why it was recognised, or why the file could not be read.
+    """
+    read = sorted(
+        (file for file in files if file.skipped is None), key=lambda file: (file.format is not None, not file.rejected)
+    )
+    skipped = [file for file in files if file.skipped is not None]
+    rows = f'<div class="cb-receipts">{"".join(map(_receipt, read))}</div>' if read else ""
+    return rows + (_skipped_html(skipped) if skipped else "")
+
+
+def _skipped_html(files: Sequence[FileReport]) -> str:
+    rows = "".join(
+        f'<div class="cb-file">– {visible(file.path)}</div>'
+        f'<div class="cb-why cb-wide">{visible(file.skipped or "")}</div>'
+        for file in files[:SKIPPED_SHOWN]
+    )
+    more = len(files) - SKIPPED_SHOWN
+    rest = f'<div class="cb-why">and {more:,} more</div>' if more > 0 else ""
+    hold = "holds" if len(files) == 1 else "hold"
+    return (
+        f'<details class="cb-skipped"><summary>{counted(len(files), "file")} that {hold} no traces</summary>'
+        f'<div class="cb-receipts">{rows}{rest}</div></details>'
+    )
 
 
 def _receipt(file: FileReport) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from combee_core.workspace import Workspace
 from pages import importing
 from pages.common import get_workspace
+from pages.receipts import show_receipts
 from pages.trace_html import outcome_text
 from pages.trace_rejects import VIEW, show_rejects, show_view
 from pages.trace_table import show_table
@@ -35,7 +36,7 @@ def show_traces(workspace: Workspace) -> None:
     importing.show_sources(workspace)
     if importing.follow():
         st.rerun()
-    importing.show_receipts()
+    show_receipts(workspace)
     if not counts["total"] and not rejected:
         if not importing.busy():
             show_nothing_yet(workspace)

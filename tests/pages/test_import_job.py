@@ -1,6 +1,8 @@
 """An import on its own thread: progress, reports, and the end of its spool folder."""
 
+import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from combee_core.workspace import Workspace
 from pages.import_job import ImportJob, SourceFile
@@ -11,6 +13,17 @@ def written(folder: Path, name: str, *numbers: int) -> SourceFile:
     path = folder / name
     path.write_bytes(chat_jsonl(*map(chat_record, numbers)))
     return SourceFile(path, f"shown as {name}")
+
+
+def langfuse_parts(folder: Path) -> list[Path]:
+    """A model call and the score of its trace, each in a table of its own."""
+    said = {"input": [{"role": "user", "content": "q"}], "output": {"role": "assistant", "content": "a"}}
+    call = {"id": "o", "traceId": "t", "type": "GENERATION", "startTime": "2026-01-01T00:00:00Z", **said}
+    score = {"traceId": "t", "name": "correctness", "dataType": "NUMERIC", "value": 1, "comment": "right"}
+    paths = [folder / "observations.jsonl", folder / "scores.jsonl"]
+    for path, record in zip(paths, (call, score), strict=True):
+        path.write_text(json.dumps(record) + "\n")
+    return paths
 
 
 def test_files_are_read_in_order_under_the_names_that_people_know(workspace: Workspace, tmp_path: Path):
@@ -26,10 +39,9 @@ def test_files_are_read_in_order_under_the_names_that_people_know(workspace: Wor
 
 
 def test_the_spool_folder_is_removed_at_the_end(workspace: Workspace, tmp_path: Path):
-    spool = tmp_path / "spool"
-    spool.mkdir()
-    assert ImportJob(workspace, [written(spool, "a.jsonl", 1)], spool).wait(30)
-    assert not spool.exists()
+    spool = TemporaryDirectory(dir=tmp_path)
+    assert ImportJob(workspace, [written(Path(spool.name), "a.jsonl", 1)], spool).wait(30)
+    assert not Path(spool.name).exists()
 
 
 def test_a_missing_file_does_not_keep_the_others_out(workspace: Workspace, tmp_path: Path):
@@ -42,9 +54,33 @@ def test_a_missing_file_does_not_keep_the_others_out(workspace: Workspace, tmp_p
 def test_an_import_that_breaks_off_says_why_and_still_removes_its_spool(tmp_path: Path):
     broken = Workspace(tmp_path / "broken.duckdb")
     broken.close()
-    spool = tmp_path / "spool"
-    spool.mkdir()
-    job = ImportJob(broken, [written(spool, "a.jsonl", 1)], spool)
+    spool = TemporaryDirectory(dir=tmp_path)
+    job = ImportJob(broken, [written(Path(spool.name), "a.jsonl", 1)], spool)
     assert job.wait(30)
     assert "broke on this import" in job.problem
-    assert not spool.exists()
+    assert not Path(spool.name).exists()
+
+
+def test_a_run_whose_parts_are_uploaded_as_single_files_is_put_together(workspace: Workspace, tmp_path: Path):
+    job = ImportJob(workspace, [SourceFile(path, path.name) for path in langfuse_parts(tmp_path)])
+    assert job.wait(30)
+    assert [(report.format, report.new) for report in job.reports if report.skipped is None] == [("langfuse", 1)]
+    assert len(job.reports) == 2
+
+
+def test_the_copy_of_a_table_that_nobody_knows_is_kept_until_its_columns_are_named(
+    workspace: Workspace, tmp_path: Path
+):
+    spool = TemporaryDirectory(dir=tmp_path)
+    table, chats = Path(spool.name) / "0", written(Path(spool.name), "1", 1)
+    table.write_text("what was wanted,stars out of 5\nA rye loaf,5\nA cake,1\n")
+    job = ImportJob(workspace, [SourceFile(table, "table.csv"), chats], spool)
+    assert job.wait(30)
+    (unknown,) = job.tables()
+    assert table.exists()
+    workspace.set_mapping(unknown.columns, {"task": "what was wanted", "score": "stars out of 5"})
+    job.read_again(job.source_of(unknown))
+    assert job.wait(30)
+    assert sorted((report.path, report.new) for report in job.reports) == [("shown as 1", 1), ("table.csv", 2)]
+    job.let_go()
+    assert not table.exists()
