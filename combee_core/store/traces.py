@@ -69,7 +69,8 @@ class TraceFilter:
             conditions.append(
                 "(contains(lower(task), ?) or contains(lower(messages), ?) or contains(lower(feedback), ?))"
             )
-            values += [self.text.lower()] * 3
+            sought = self.text.lower()
+            values += [sought, orjson.dumps(sought).decode()[1:-1], sought]
         if self.tag:
             conditions.append("id in (select trace from tags where tag = ?)")
             values.append(self.tag)
@@ -144,17 +145,24 @@ class Traces:
         found = self._database.row(f"select count(*) as n from traces where {where}", values)
         return int(found["n"]) if found else 0
 
-    def page(self, which: TraceFilter, limit: int, offset: int) -> list[Row]:
-        """A page of the list of traces in the order they came in: id, task, format, success, score, steps, source…"""
+    def page(self, which: TraceFilter, limit: int, offset: int) -> tuple[int, list[Row]]:
+        """Number of matches, and a page of them in the order they came in: id, task, format, success, score, steps…
+
+        One scan: looking for text twice, once to count and once for the page, is what a reader would wait for.
+        """
         where, values = which.where()
-        rows = self._database.rows(
-            "select id, left(task, 400) as task, format, success, score, steps, left(feedback, 400) as feedback, "
-            f"source, import_id from traces where {where} order by number limit ? offset ?",
+        found = self._database.rows(
+            f"with hits as materialized (select number from traces where {where}), "
+            "page as materialized (select number from hits order by number limit ? offset ?), "
+            "shown as (select number, id, left(task, 400) as task, format, success, score, steps, "
+            "left(feedback, 400) as feedback, source, import_id from traces where number in (select number from page)) "
+            "select * exclude (number) from (select count(*) as matches from hits) left join shown on true order by number",
             [*values, limit, offset],
         )
+        rows = [row for row in found if row["id"] is not None]
         for row in rows:
             row["source"] = str(Source(**orjson.loads(row["source"])))
-        return rows
+        return int(found[0]["matches"]), rows
 
     def ids(self, which: TraceFilter) -> list[str]:
         """Ids of all matching traces, sorted, so that the order does not depend on when they came in."""

@@ -48,6 +48,8 @@ def test_rejects_are_kept_with_line_and_reason(traces):
     total, rows = traces.rejects(10, 0)
     assert (total, rows[0]["line"], rows[0]["reason"], rows[0]["excerpt"]) == (1, 7, "not JSON", "{oops")
     assert counts.rejected == 1
+    assert traces.drop_rejects(number) == 1
+    assert traces.rejects(10, 0) == (0, [])
 
 
 def test_filters_narrow_by_outcome_format_and_text(traces):
@@ -56,13 +58,22 @@ def test_filters_narrow_by_outcome_format_and_text(traces):
     assert traces.count(TraceFilter(outcome="failure")) == 1
     assert traces.count(TraceFilter(outcome="unknown")) == 1
     assert traces.count(TraceFilter(format="ace")) == 1
-    assert [row["task"] for row in traces.page(TraceFilter(text="APPLE"), 10, 0)] == ["Apple"]
+    assert [row["task"] for row in traces.page(TraceFilter(text="APPLE"), 10, 0)[1]] == ["Apple"]
     assert traces.outcomes() == {"total": 3, "success": 1, "failure": 1, "unknown": 1}
+
+
+def test_text_with_quotes_and_line_ends_is_found_in_messages_as_it_was_written(traces):
+    said = Message(role="assistant", text='He said "Hello"\nand left')
+    take_in(traces, trace("a").model_copy(update={"messages": (said,)}), trace("b"))
+    assert traces.count(TraceFilter(text='said "hello"\nAND')) == 1
 
 
 def test_pages_follow_the_order_of_import(traces):
     take_in(traces, *(trace(str(number)) for number in range(7)))
-    assert [row["task"] for row in traces.page(TraceFilter(), 3, 3)] == ["3", "4", "5"]
+    total, rows = traces.page(TraceFilter(), 3, 3)
+    assert total == 7
+    assert [row["task"] for row in rows] == ["3", "4", "5"]
+    assert traces.page(TraceFilter(), 0, 0) == traces.page(TraceFilter(), 3, 99) == (7, [])
 
 
 def test_an_unknown_trace_is_said(traces):
