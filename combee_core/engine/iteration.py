@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from combee_core.engine import tree
+from combee_core.engine.ahead import TracesAhead
 from combee_core.engine.budget import Budget, BudgetReached, RunStopped
 from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import MERGE_FIRST, REFLECTION_AFTER, Limiter
@@ -23,7 +24,7 @@ from combee_core.llm.base import CallFailed, Meter
 from combee_core.playbook import Applied, Operation, Playbook, apply
 from combee_core.scan import Merge, TreePlan
 from combee_core.store.runs import NodeRow
-from combee_core.trace import Trace
+from combee_core.store.traces import Traces
 
 # Kinds of failure that say something of one answer or one prompt; any other says that the endpoint is out of reach.
 OF_THE_ANSWER = frozenset({"empty", "truncated", "not_json", "wrong_shape", "refusal", "bad_request"})
@@ -41,7 +42,7 @@ class Workshop:
     limiter: Limiter
     journal: Journal
     progress: Progress
-    load_trace: Callable[[str], Trace]
+    traces: Traces
     settings: RunSettings
     budget: Budget
 
@@ -83,6 +84,8 @@ class Iteration:
         self._outputs: dict[str, Mapping[str, Any]] = {}
         self._trace_of: dict[str, str] = {}
         self._applied = Applied(playbook=playbook, next_number=next_number)
+        to_come = [index for index in tree.issue_order(plan) if tree.reflection_id(number, index) not in kept]
+        self._ahead = TracesAhead(workshop.traces, [trace_ids[index] for index in to_come])
         self._left_out_so_far = sum(row["state"] == "failed" for row in kept.values())
 
     async def run(self) -> Finished:
@@ -116,7 +119,7 @@ class Iteration:
         trace_id = self._trace_ids[index]
 
         async def call(meter: Meter) -> dict[str, Any]:
-            trace = self._workshop.load_trace(trace_id)
+            trace = self._ahead.take(trace_id)
             reflection = await self._workshop.learner.reflect(trace, self._playbook, meter)
             self._workshop.progress.latest.extend(lesson.text for lesson in reflection.lessons)
             return tree.reflection_output(index, reflection)

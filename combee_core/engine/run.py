@@ -79,7 +79,7 @@ class Run:
             limiter,
             journal,
             self._progress,
-            self._traces.get,
+            self._traces,
             self._settings,
             Budget(self._settings, self._row["wall_s"]),
         )

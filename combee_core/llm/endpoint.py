@@ -140,6 +140,8 @@ class OpenAIModel:
             import httpx2
             from openai import AsyncOpenAI, DefaultAioHttpClient
 
+            # The price list is large: read it now, not when the first answer waits to be counted.
+            cost(self._endpoint.model, self._endpoint.base_url, 0, 0)
             limits = httpx2.Limits(max_connections=4096, max_keepalive_connections=1024)
             timeout = httpx2.Timeout(self._endpoint.timeout_s, connect=min(15.0, self._endpoint.timeout_s))
             self._client = AsyncOpenAI(

@@ -156,7 +156,8 @@ class Traces:
             "page as materialized (select number from hits order by number limit ? offset ?), "
             "shown as (select number, id, left(task, 400) as task, format, success, score, steps, "
             "left(feedback, 400) as feedback, source, import_id from traces where number in (select number from page)) "
-            "select * exclude (number) from (select count(*) as matches from hits) left join shown on true order by number",
+            "select * exclude (number) from (select count(*) as matches from hits) left join shown on true "
+            "order by number",
             [*values, limit, offset],
         )
         rows = [row for row in found if row["id"] is not None]
@@ -170,11 +171,16 @@ class Traces:
         return [row["id"] for row in self._database.rows(f"select id from traces where {where} order by id", values)]
 
     def get(self, trace_id: str) -> Trace:
-        """One whole trace. Raises StoreError when there is none of that id."""
+        """One whole trace, deleted or not. Raises StoreError when there is none of that id."""
         row = self._database.row("select * from traces where id = ?", [trace_id])
         if row is None:
             raise StoreError(f"There is no trace {trace_id} in {self._database.path}.")
         return _trace_of(row)
+
+    def some(self, trace_ids: Sequence[str]) -> dict[str, Trace]:
+        """Whole traces by id; ids that do not exist are left out."""
+        rows = self._database.rows("select * from traces where id in (select unnest(?))", [list(trace_ids)])
+        return {row["id"]: _trace_of(row) for row in rows}
 
     def outcomes(self) -> Row:
         """Counts over all traces: total, success, failure, unknown."""
