@@ -16,6 +16,9 @@ RUN_DEFAULTS = "run_defaults"
 """Name of the preference that holds the values with which the form begins; Settings changes it."""
 SHUFFLES: dict[str, Literal["apart", "plain"]] = {"Apart": "apart", "Plain": "plain"}
 
+_ANY = {"format": "Any format", "outcome": "Any outcome", "tag": "Any tag"}
+_CHOSEN = "learn_chosen"
+
 LEFT_OUT: dict[str, dict[str, Any]] = {
     "Ask again": {"recheck": True, "retain": "off", "fold_twins": True},
     "Ask, then carry": {"recheck": True, "retain": "carry", "fold_twins": True},
@@ -105,42 +108,75 @@ def _base(workspace: Workspace, prompt: str) -> str | None:
     return None if chosen == first else chosen
 
 
+def plan_from(which: TraceFilter) -> None:
+    """Fill the form in with traces that were chosen elsewhere: all, those of a filter, or some by hand."""
+    state = st.session_state
+    state[_CHOSEN] = tuple(which.ids)
+    state["learn_traces"] = "Chosen" if which.ids else "Some" if which != TraceFilter() else "All"
+    state["learn_format"] = which.format or _ANY["format"]
+    state["learn_outcome"] = (which.outcome or _ANY["outcome"]).capitalize()
+    state["learn_tag"] = which.tag or _ANY["tag"]
+    state["learn_text"] = which.text
+    state["learn_min_score"], state["learn_max_score"] = which.min_score, which.max_score
+
+
 def _traces(workspace: Workspace) -> tuple[TraceFilter, int]:
     """Which traces to learn from, and how many those are."""
-    formats = ["Any format", *workspace.trace_formats()]
-    outcomes = {"Any outcome": None, "Success": "success", "Failure": "failure", "Unknown": "unknown"}
+    chosen = st.session_state.get(_CHOSEN, ())
     every = st.segmented_control(
         "Traces",
-        ("All", "Some"),
+        ("All", "Some", "Chosen") if chosen else ("All", "Some"),
         default="All",
         key="learn_traces",
         required=True,
         persist_state="session",
-        help="Learn from every trace, or from those of one format, outcome or text.",
+        help="Learn from every trace, from those that match some filters, or from those chosen on the Traces page.",
     )
     which = TraceFilter()
     if every == "Some":
-        by_format, by_outcome, by_text = st.columns(3)
-        with by_format:
-            format_ = _quiet_select("Format", formats, "learn_format")
-        with by_outcome:
-            outcome = _quiet_select("Outcome", list(outcomes), "learn_outcome")
-        with by_text:
-            text = st.text_input(
-                "Text",
-                key="learn_text",
-                type="search",
-                live=True,
-                placeholder="Any text",
-                label_visibility="collapsed",
-                persist_state="session",
-            )
-        which = TraceFilter(
-            format=None if format_ == formats[0] else format_, outcome=outcomes[outcome], text=(text or "").strip()
-        )
+        which = _filtered(workspace)
+    elif every == "Chosen":
+        which = TraceFilter(ids=chosen)
     number, _ = workspace.traces(which, limit=0)
     st.caption(f"{number:,} of {workspace.trace_counts()['total']:,} traces")
     return which, number
+
+
+def _filtered(workspace: Workspace) -> TraceFilter:
+    """The filters that the Traces page has, in two rows."""
+    formats = [_ANY["format"], *workspace.trace_formats()]
+    tags = [_ANY["tag"], *(row["tag"] for row in workspace.tags())]
+    outcomes = {_ANY["outcome"]: None, "Success": "success", "Failure": "failure", "Unknown": "unknown"}
+    by_format, by_outcome, by_text = st.columns(3)
+    by_tag, least, most = st.columns(3)
+    with by_format:
+        format_ = _quiet_select("Format", formats, "learn_format")
+    with by_outcome:
+        outcome = _quiet_select("Outcome", list(outcomes), "learn_outcome")
+    with by_text:
+        text = st.text_input(
+            "Text",
+            key="learn_text",
+            type="search",
+            live=True,
+            placeholder="Any text",
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+    with by_tag:
+        tag = _quiet_select("Tag", tags, "learn_tag")
+    with least:
+        min_score = _quiet_score("Score from", "learn_min_score")
+    with most:
+        max_score = _quiet_score("Score to", "learn_max_score")
+    return TraceFilter(
+        format=None if format_ == _ANY["format"] else format_,
+        outcome=outcomes[outcome],
+        text=(text or "").strip(),
+        tag=None if tag == _ANY["tag"] else tag,
+        min_score=min_score,
+        max_score=max_score,
+    )
 
 
 def _advanced(defaults: RunSettings) -> dict[str, Any]:
@@ -220,5 +256,21 @@ def _number(label: str, default: int, least: int, most: int, help_: str) -> int:
     )
 
 
+def _quiet_score(label: str, key: str) -> float | None:
+    return st.number_input(
+        label,
+        value=None,
+        step=0.1,
+        format="%g",
+        key=key,
+        placeholder=label,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+
+
 def _quiet_select(label: str, options: Sequence[str], key: str) -> str:
+    """The first option where the one chosen before is no more."""
+    if key in st.session_state and st.session_state[key] not in options:
+        st.session_state[key] = options[0]
     return st.selectbox(label, options, key=key, label_visibility="collapsed", persist_state="session")

@@ -3,6 +3,8 @@
 Menu links drop the address, so the session remembers the last one.
 """
 
+import math
+
 import streamlit as st
 
 from combee_core.store.traces import TraceFilter
@@ -11,20 +13,21 @@ from combee_core.workspace import Workspace
 ANY = "any"
 OUTCOMES = {"success": "✓ success", "failure": "✕ failure", "unknown": "– unknown"}
 
-_NAMES = ("format", "outcome", "text", "page")
+_SCORES = ("min_score", "max_score")
+_NAMES = ("format", "outcome", "text", "tag", *_SCORES, "page")
 _MEMORY = "traces_place"
 
 
 def show_filters(workspace: Workspace) -> TraceFilter:
     """Draw the row and give what it says."""
     place = _place()
-    formats = workspace.trace_formats()
-    for name, known in (("format", formats), ("outcome", list(OUTCOMES))):
+    formats, tags = workspace.trace_formats(), [row["tag"] for row in workspace.tags()]
+    for name, known in (("format", formats), ("outcome", list(OUTCOMES)), ("tag", tags)):
         st.session_state[f"traces_{name}"] = place[name] if place.get(name) in known else ANY
     st.session_state["traces_text"] = place.get("text", "")
-    format_ = st.selectbox(
-        "Format", [ANY, *formats], key="traces_format", on_change=_changed, args=("format",), width=180
-    )
+    for name in _SCORES:
+        st.session_state[f"traces_{name}"] = _number(place.get(name, ""))
+    format_ = _one_of("Format", "format", formats)
     outcome = st.segmented_control(
         "Outcome",
         [ANY, *OUTCOMES],
@@ -34,6 +37,8 @@ def show_filters(workspace: Workspace) -> TraceFilter:
         on_change=_changed,
         args=("outcome",),
     )
+    least, most = _score("Score from", "min_score"), _score("to", "max_score")
+    tag = _one_of("Tag", "tag", tags) if tags else None
     text = st.text_input(
         "Text",
         key="traces_text",
@@ -43,7 +48,12 @@ def show_filters(workspace: Workspace) -> TraceFilter:
         args=("text",),
     )
     return TraceFilter(
-        format=None if format_ == ANY else format_, outcome=None if outcome == ANY else outcome, text=text.strip()
+        format=format_,
+        outcome=None if outcome == ANY else outcome,
+        text=text.strip(),
+        tag=tag,
+        min_score=least,
+        max_score=most,
     )
 
 
@@ -64,6 +74,34 @@ def clear_filters() -> None:
         _remember(name, "")
 
 
+def _one_of(label: str, name: str, options: list[str]) -> str | None:
+    chosen = st.selectbox(label, [ANY, *options], key=f"traces_{name}", on_change=_changed, args=(name,), width=160)
+    return None if chosen == ANY else chosen
+
+
+def _score(label: str, name: str) -> float | None:
+    return st.number_input(
+        label,
+        key=f"traces_{name}",
+        placeholder="any",
+        step=0.1,
+        format="%g",
+        on_change=_changed,
+        args=(name,),
+        width=110,
+        value=None,
+    )
+
+
+def _number(text: str) -> float | None:
+    """What an address gives as a score; None for what is no number."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def _place() -> dict[str, str]:
     """What the address says, or said when this page was shown last."""
     given = {name: st.query_params[name] for name in _NAMES if name in st.query_params}
@@ -75,8 +113,9 @@ def _place() -> dict[str, str]:
 
 
 def _changed(name: str) -> None:
-    value = st.session_state[f"traces_{name}"] or ""
-    _remember(name, "" if value == ANY else value)
+    value = st.session_state[f"traces_{name}"]
+    text = f"{value:g}" if isinstance(value, float) else value or ""
+    _remember(name, "" if text == ANY else text)
     _remember("page", "")
 
 

@@ -11,8 +11,7 @@ import streamlit as st
 
 from combee_core.store.traces import TraceFilter
 from combee_core.workspace import Workspace
-from pages import address
-from pages.numbers import counted
+from pages.trace_actions import CHOSEN, show_actions
 from pages.trace_filter import OUTCOMES, asked_page, clear_filters, go_to_page, show_filters
 from pages.trace_html import outcome_text
 
@@ -21,7 +20,8 @@ NEIGHBOURS = "traces_on_page"
 """Session key of the ids on the page that was shown last: what "previous" and "next" mean beside a trace."""
 
 # Columns can be selected so that a click on a header does not sort: it would sort one page, and open its first row.
-CLICKABLE = ("single-cell", "single-column")
+CLICKABLE = ("single-cell", "single-column", "multi-row")
+_TABLE = "traces_table_shown"
 _COLOURS = {"success": "#2F6FDB", "failure": "#C23B2B", "unknown": "#8C877D"}
 _ROW, _ROWS_SHOWN = 35, 12
 
@@ -30,16 +30,17 @@ def show_table(workspace: Workspace) -> None:
     """Draw filters, table and pages."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which = show_filters(workspace)
-        learn = st.container(width="content")
     total, rows, page = _read(workspace, which)
-    with learn:
-        if st.button(f"Learn from {counted(total, 'trace')}", type="primary", disabled=not total):
-            _learn_from(which)
+    key = f"traces_table:{which}:{page}:{total}"
+    if st.session_state.get(_TABLE) != key:
+        st.session_state[_TABLE] = key
+        st.session_state.pop(CHOSEN, None)
+    show_actions(workspace, which, total)
     if not rows:
         st.markdown("No trace matches these filters.")
         st.button("Clear the filters", on_click=clear_filters)
         return
-    _show_rows(rows)
+    _show_rows(rows, key)
     _show_pages(total, page, which)
 
 
@@ -54,14 +55,15 @@ def _read(workspace: Workspace, which: TraceFilter) -> tuple[int, list[dict[str,
     return total, rows, page
 
 
-def _show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+def _show_rows(rows: Sequence[Mapping[str, Any]], key: str) -> None:
     ids = [row["id"] for row in rows]
 
-    def opened() -> None:
-        cells = st.session_state["traces_table"]["selection"]["cells"]
-        if cells:
+    def picked() -> None:
+        selection = st.session_state[key]["selection"]
+        st.session_state[CHOSEN] = [ids[row] for row in selection["rows"]]
+        if selection["cells"]:
             st.session_state[NEIGHBOURS] = ids
-            st.query_params["trace"] = ids[cells[0][0]]
+            st.query_params["trace"] = ids[selection["cells"][0][0]]
 
     st.dataframe(
         pd.DataFrame(
@@ -74,8 +76,8 @@ def _show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
                 "File": [row["source"] for row in rows],
             }
         ),
-        key="traces_table",
-        on_select=opened,
+        key=key,
+        on_select=picked,
         selection_mode=CLICKABLE,
         hide_index=True,
         height=min(len(rows), _ROWS_SHOWN) * _ROW + _ROW + 3,
@@ -90,14 +92,15 @@ def _show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
             "Format": st.column_config.TextColumn(width=110),
             "File": st.column_config.TextColumn(width=220),
         },
-        alt="Traces; choose a row to read one",
+        alt="Traces; a click into a row opens it, a tick chooses it",
     )
 
 
 def _show_pages(total: int, page: int, which: TraceFilter) -> None:
     first = (page - 1) * PAGE_SIZE + 1
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(f"{first:,}–{min(first + PAGE_SIZE - 1, total):,} of {total:,}. Choose a row to read the trace.")
+        shown = f"{first:,}–{min(first + PAGE_SIZE - 1, total):,} of {total:,}."
+        st.caption(f"{shown} A click into a row opens the trace; ticks choose several.")
         if total > PAGE_SIZE:
             # A key for each filter: under another filter the pages start anew.
             key = f"traces_page:{which}"
@@ -106,13 +109,3 @@ def _show_pages(total: int, page: int, which: TraceFilter) -> None:
             st.pagination(
                 -(-total // PAGE_SIZE), default=page, key=key, on_change=lambda: go_to_page(st.session_state[key])
             )
-
-
-def _learn_from(which: TraceFilter) -> None:
-    """Open the plan of a new run with these filters filled in."""
-    st.session_state["learn_traces"] = "Some" if which != TraceFilter() else "All"
-    st.session_state["learn_format"] = which.format or "Any format"
-    st.session_state["learn_outcome"] = (which.outcome or "Any outcome").capitalize()
-    st.session_state["learn_text"] = which.text
-    address.move(run=None)
-    st.switch_page("learn.py")

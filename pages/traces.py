@@ -8,6 +8,7 @@ from combee_core.workspace import Workspace
 from pages import importing
 from pages.common import get_workspace
 from pages.receipts import show_receipts
+from pages.trace_actions import show_undo
 from pages.trace_html import outcome_text
 from pages.trace_rejects import VIEW, show_rejects, show_view
 from pages.trace_table import show_table
@@ -37,6 +38,8 @@ def show_traces(workspace: Workspace) -> None:
     if importing.follow():
         st.rerun()
     show_receipts(workspace)
+    if not counts["total"]:
+        show_undo(workspace)
     if not counts["total"] and not rejected:
         if not importing.busy():
             show_nothing_yet(workspace)
