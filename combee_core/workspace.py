@@ -22,6 +22,7 @@ from combee_core.engine.report import merge_tree, run_summary
 from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
 from combee_core.exporters import FORMATS, export
+from combee_core.importers.blob import line_of
 from combee_core.intake import FileReport, ImportReport, Intake, Watch
 from combee_core.learners.base import Learner
 from combee_core.learners.choose import open_learner
@@ -101,7 +102,8 @@ class Workspace:
         source, original = self.trace(trace_id).source, self._traces.original_of(trace_id)
         if original is None or source.line is None or source.member:
             return None
-        return self._originals.line(original, source.line)
+        with self._originals.unpacked(original) as path:
+            return line_of(path, source.line)
 
     def traces(self, which: TraceFilter | None = None, limit: int = 50, offset: int = 0) -> tuple[int, list[Row]]:
         """Number of matching traces, and one page of them in the order they came in."""
@@ -155,6 +157,10 @@ class Workspace:
     def rejects(self, limit: int = 50, offset: int = 0, import_id: int | None = None) -> tuple[int, list[Row]]:
         """Number of records that could not be read, and one page of them."""
         return self._traces.rejects(limit, offset, import_id)
+
+    def files_with_rejects(self) -> list[Row]:
+        """import_id, file and the number of its rejects, newest import first."""
+        return self._traces.files_with_rejects()
 
     def drop_rejects(self, import_id: int) -> int:
         """Forget the records of an import that could not be read; returns how many."""

@@ -32,12 +32,13 @@ def outcome_html(outcome: Outcome) -> str:
     return f'<span class="cb-chip cb-{kind}">{outcome_text(outcome.success, outcome.score)}</span>'
 
 
-def facts_html(trace: Trace) -> str:
-    """One line on a trace: outcome, every named score, steps, format, where it was read, its id."""
+def facts_html(trace: Trace, tags: Sequence[str] = ()) -> str:
+    """One line on a trace: outcome, tags, every named score, steps, format, where it was read, its id."""
     scores = [f"{visible(name)} {value:g}" for name, value in trace.outcome.scores.items()]
     facts = [counted(trace.steps, "step"), trace.source.format, str(trace.source), trace.id]
     spans = "".join(f"<span>{fact}</span>" for fact in [*scores, *map(visible, facts)])
-    return f'<div class="cb-facts">{outcome_html(trace.outcome)}{spans}</div>'
+    chips = "".join(f'<span class="cb-chip cb-tag">{visible(tag)}</span>' for tag in tags)
+    return f'<div class="cb-facts">{outcome_html(trace.outcome)}{chips}{spans}</div>'
 
 
 def receipts_html(files: Sequence[FileReport]) -> str:

@@ -30,11 +30,12 @@ def show_trace(workspace: Workspace, trace_id: str) -> None:
         st.html(f'<div class="cb-task" dir="auto">{visible(trace.task)}</div>')
     else:
         _labelled("Task", f"{trace_id}.task", trace.task)
-    st.html(facts_html(trace))
+    st.html(facts_html(trace, workspace.tags_of(trace_id)))
     _show_verdict(trace_id, trace)
     _show_lessons(workspace, trace_id)
     st.subheader("Conversation", anchor=False)
     show_conversation(trace_id, trace)
+    _show_source(workspace, trace_id, trace)
     _show_rest(trace_id, trace)
 
 
@@ -81,6 +82,22 @@ def _show_lessons(workspace: Workspace, trace_id: str) -> None:
         return
     with st.expander(f"{counted(len(lessons), 'lesson')} learnt from this trace", expanded=len(lessons) <= 4):
         st.html(lessons_html(lessons))
+
+
+def _show_source(workspace: Workspace, trace_id: str, trace: Trace) -> None:
+    """The line that the trace was read from, as it stands in the file; it is looked up only when it is asked for."""
+    if trace.source.line is None or trace.source.member:
+        return
+    if not st.toggle("Show the source line", key=f"traces_source:{trace_id}"):
+        return
+    try:
+        line = workspace.source_line(trace_id)
+    except CombeeError as error:
+        st.html(f'<div class="cb-why">✕ {visible(str(error))}</div>')
+        return
+    st.caption("The copy that was kept of the file has no such line." if line is None else str(trace.source))
+    if line is not None:
+        st.code(line, language=None, wrap_lines=True, height=240)
 
 
 def _show_rest(trace_id: str, trace: Trace) -> None:

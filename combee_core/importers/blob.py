@@ -9,6 +9,7 @@ import io
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import zstandard
@@ -57,6 +58,13 @@ def unpacked(blob: Blob) -> io.BufferedReader:
         else:
             break
     return reader
+
+
+def line_of(path: Path, number: int, most: int = 20_000) -> str | None:
+    """One line of a text file, packed or not, `number` from 1, at most `most` characters; None when there is none."""
+    with as_utf8(unpacked(file_blob(path))) as reader:
+        line = next(islice(reader, number - 1, None), None)
+    return None if line is None else line.rstrip(b"\r\n").decode("utf-8", "replace")[:most]
 
 
 def as_utf8(reader: io.BufferedReader) -> io.BufferedReader:

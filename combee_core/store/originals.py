@@ -65,19 +65,6 @@ class Originals:
         finally:
             Path(unpacked).unlink(missing_ok=True)
 
-    def line(self, sha256: str, number: int, most: int = 20_000) -> str | None:
-        """One line of a kept text file, `number` from 1, at most `most` characters; None when there is no such line."""
-        with self._opened(sha256) as source:
-            rest = b""
-            seen = 0
-            while chunk := source.read(CHUNK):
-                lines = (rest + chunk).split(b"\n")
-                if seen + len(lines) > number:
-                    return lines[number - 1 - seen].decode("utf-8", "replace")[:most]
-                seen += len(lines) - 1
-                rest = lines[-1]
-            return rest.decode("utf-8", "replace")[:most] if seen == number - 1 and rest else None
-
     def _place(self, sha256: str) -> Path:
         return self.folder / f"{sha256}.zst"
 

@@ -276,6 +276,13 @@ class Traces:
         )
         return (int(total["n"]) if total else 0), rows
 
+    def files_with_rejects(self) -> list[Row]:
+        """import_id, file and the number of its rejects, newest import first."""
+        return self._database.rows(
+            "select import_id, any_value(imports.file) as file, count(*) as rejects from rejects "
+            "join imports on imports.id = import_id group by import_id order by import_id desc"
+        )
+
     def drop_rejects(self, import_id: int) -> int:
         """Forget the rejects of an import; returns how many."""
         with self._database.write() as cursor:

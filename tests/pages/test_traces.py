@@ -1,11 +1,13 @@
 """The Traces page on an empty, a small and a large store: bringing traces in, finding them, reading one."""
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from combee_core.store.traces import TraceFilter
 from combee_core.workspace import Workspace
 from tests.pages.opened import (
     HOSTILE,
@@ -345,7 +347,62 @@ def test_a_trace_that_no_run_has_read_shows_no_lessons(small: list[str]):
     assert not any("learnt" in expander.label for expander in at.expander)
 
 
+def test_a_trace_shows_its_tags_and_on_demand_the_very_line_it_came_from(workspace: Workspace, small: list[str]):
+    workspace.tag(TraceFilter(ids=(small[2],)), "<golden>")
+    at = open_page(PAGE, trace=small[2])
+    assert "&lt;golden&gt;</span>" in html_of(at)
+    assert not any("Refund order 2" in each.value and "messages" in each.value for each in at.code)
+    at.toggle[0].set_value(True).run()
+    assert json.loads(at.code[-1].value) == chat_record(2)
+
+
+def test_the_source_line_of_a_compressed_file_is_shown_as_text(workspace: Workspace, tmp_path: Path):
+    file = tmp_path / "runs.jsonl.gz"
+    file.write_bytes(gzip.compress(chat_jsonl(chat_record(1), chat_record(2))))
+    workspace.import_paths([file])
+    at = open_page(PAGE, trace=workspace.traces()[1][1]["id"])
+    at.toggle[0].set_value(True).run()
+    assert json.loads(at.code[-1].value) == chat_record(2)
+
+
 # Rejects
+
+
+def test_a_mended_file_is_read_again_from_its_place_and_its_rejects_are_gone(workspace: Workspace, tmp_path: Path):
+    file = tmp_path / "runs.jsonl"
+    file.write_bytes(chat_jsonl(chat_record(1)) + b"{broken\n")
+    workspace.import_paths([file])
+    file.write_bytes(chat_jsonl(chat_record(1), chat_record(2)))
+    at = open_page(PAGE, view="rejects", **{"import": "1"})
+    button(at, "Read it again from its place").click()
+    at.run()
+    assert not at.exception
+    assert workspace.trace_counts()["total"] == 2
+    assert workspace.rejects()[0] == 0
+    assert "**1 new trace, 1 duplicate from 1 file**" in [line.value for line in at.markdown]
+
+
+def test_a_mended_file_can_be_uploaded_in_place_of_the_broken_one(workspace: Workspace):
+    at = upload(open_page(PAGE), ("runs.jsonl", b"{broken\n" + chat_jsonl(chat_record(1))))
+    button(at, "Show rejects").click()
+    at.run()
+    at.file_uploader(key="rejects_upload_1").upload("runs.jsonl", chat_jsonl(chat_record(1), chat_record(2)))
+    at.run()
+    assert not at.exception
+    assert workspace.trace_counts()["total"] == 2
+    assert workspace.rejects()[0] == 0
+
+
+def test_rejects_of_one_file_are_chosen_from_a_list_and_can_be_forgotten(workspace: Workspace, tmp_path: Path):
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_bytes(chat_jsonl(chat_record(1)) + b"{broken\n")
+        workspace.import_paths([tmp_path / name])
+    at = open_page(PAGE, view="rejects")
+    at.selectbox(key="rejects_file").set_value(2).run()
+    assert at.query_params["import"] == "2"
+    button(at, "Forget these").click()
+    at.run()
+    assert [row["file"] for row in workspace.files_with_rejects()] == [str(tmp_path / "a.jsonl")]
 
 
 def test_rejects_are_shown_a_page_at_a_time_and_only_those_of_the_import_asked_for(
