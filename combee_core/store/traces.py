@@ -11,7 +11,7 @@ from combee_core.store.database import Database, Row, StoreError, append, fetch
 from combee_core.trace import Message, Outcome, Source, Trace
 
 # Traces of one transaction; two batches at most are in memory at once.
-BATCH = 1_000
+BATCH = 2_000
 
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 
