@@ -46,8 +46,8 @@ def _form(workspace: Workspace, job: ImportJob, table: FileReport) -> None:
         st.html(f'<div class="cb-why">✕ {visible(problem)}</div>')
     if traces:
         st.dataframe(_as_table(traces), hide_index=True, placeholder="", alt="The first traces of this table")
-    label = "Import with these columns"
-    if st.button(label, type="primary", disabled=not traces, key=f"columns_import:{table.path}"):
+    label, type_ = "Import with these columns", "primary" if table.format is None else "secondary"
+    if st.button(label, type=type_, disabled=not traces, key=f"columns_import:{table.path}"):
         _bring_in(workspace, job, table, mapping)
 
 

@@ -121,6 +121,12 @@ def last_import() -> ImportJob | None:
     return st.session_state.get(_RECEIPTS)
 
 
+def asks_for_columns() -> bool:
+    """Whether a table of the last import waits for its columns to be named: that is what to do next."""
+    job = last_import()
+    return job is not None and any(table.format is None for table in job.tables())
+
+
 def put_away() -> None:
     """Forget the receipts of the last import, and the copies that it may still hold."""
     job: ImportJob | None = st.session_state.pop(_RECEIPTS, None)

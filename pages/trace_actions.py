@@ -9,7 +9,7 @@ import streamlit as st
 
 from combee_core.store.traces import TraceFilter
 from combee_core.workspace import Workspace
-from pages import address
+from pages import address, importing
 from pages.diff_view import visible
 from pages.numbers import counted
 from pages.run_form import plan_from
@@ -27,7 +27,8 @@ def show_actions(workspace: Workspace, which: TraceFilter, total: int) -> None:
     meant, number = (TraceFilter(ids=tuple(chosen)), len(chosen)) if chosen else (which, total)
     some = which != TraceFilter() or bool(chosen)
     with st.container(horizontal=True, vertical_alignment="center", key="traces_actions"):
-        if st.button(f"Learn from {counted(number, 'trace')}", type="primary", disabled=not number):
+        type_ = "secondary" if importing.asks_for_columns() else "primary"
+        if st.button(f"Learn from {counted(number, 'trace')}", type=type_, disabled=not number):
             plan_from(meant)
             address.move(run=None)
             st.switch_page("learn.py")

@@ -17,6 +17,7 @@ from pages.fate_style import LOOKS, swatch
 from pages.numbers import counted
 
 SKIPPED_SHOWN = 200
+_UNKNOWN_TABLE = "It is a table whose columns Combee does not know: say below what they mean."
 
 _OUTCOMES = {True: ("✓", "success"), False: ("✕", "failure"), None: ("–", "unknown")}
 
@@ -72,7 +73,8 @@ def _skipped_html(files: Sequence[FileReport]) -> str:
 def _receipt(file: FileReport) -> str:
     name = f'<div class="cb-file">{"✓" if file.traces else "✕"} {visible(file.path)}</div>'
     if file.format is None:
-        return f'{name}<div class="cb-why cb-wide">{visible(file.reason)}</div>'
+        why = _UNKNOWN_TABLE if file.columns else file.reason
+        return f'{name}<div class="cb-why cb-wide">{visible(why)}</div>'
     counts = [counted(file.new, "new trace")]
     if file.duplicates:
         counts.append(counted(file.duplicates, "duplicate"))

@@ -17,6 +17,7 @@ VIEW = "view"
 """Name in the address of what the Traces page lists: traces or rejects."""
 
 _OF_IMPORT = "import"
+_ALL_FILES = 0
 _DOWNLOADED_AT_ONCE = 5_000
 
 
@@ -70,15 +71,15 @@ def show_rejects(workspace: Workspace) -> None:
 
 def _show_files(files: Mapping[int, Mapping[str, Any]], import_id: int | None) -> None:
     """The files that have rejects, to look at those of one."""
-    st.session_state["rejects_file"] = import_id
+    st.session_state["rejects_file"] = import_id or _ALL_FILES
     st.selectbox(
         "Of file",
-        [None, *files],
+        [_ALL_FILES, *files],
         format_func=lambda number: (
             f"{files[number]['file']} ({files[number]['rejects']:,})" if number in files else "All files"
         ),
         key="rejects_file",
-        on_change=lambda: show_view("rejects", st.session_state["rejects_file"]),
+        on_change=lambda: show_view("rejects", st.session_state["rejects_file"] or None),
         width=420,
     )
 

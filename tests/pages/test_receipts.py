@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from combee_core.importers import guess_mapping
 from combee_core.workspace import Workspace
-from tests.pages.opened import chat_jsonl, chat_record, html_of, open_page
+from tests.pages.opened import chat_jsonl, chat_record, html_of, open_page, primary_buttons
 
 TABLE = (
     b"what was wanted,what came out,stars out of 5,remark\nA rye loaf,A rye loaf,5,Crisp\nA cake,A bun,1,Not a cake\n"
@@ -55,6 +55,14 @@ def test_an_unknown_table_is_mapped_previewed_and_imported_and_its_reject_is_gon
     assert [row["task"] for row in workspace.traces()[1]] == ["A rye loaf", "A cake"]
     assert workspace.rejects()[0] == 0
     assert "2 new traces" in html_of(at)
+
+
+def test_while_a_table_waits_for_its_columns_naming_them_is_the_one_thing_to_do(workspace: Workspace):
+    at = upload(("table.csv", TABLE), ("runs.jsonl", chat_jsonl(chat_record(1))))
+    assert primary_buttons(at) == ["Import with these columns"]
+    assert "say below what they mean" in html_of(at)
+    press(at, "Import with these columns")
+    assert primary_buttons(at) == ["Learn from 3 traces"]
 
 
 def test_columns_that_were_chosen_once_are_known_for_the_next_file(workspace: Workspace):
