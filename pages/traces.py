@@ -35,11 +35,13 @@ def show_traces(workspace: Workspace) -> None:
         if counts["total"]:
             st.caption(_in_words(counts))
     importing.show_sources(workspace)
-    if importing.follow():
-        st.rerun()
-    show_receipts(workspace)
-    if not counts["total"]:
-        show_undo(workspace)
+    # A place of its own, filled or not: what comes below stays the same element, with what is typed into it.
+    with st.container():
+        if importing.follow():
+            st.rerun()
+        show_receipts(workspace)
+        if not counts["total"]:
+            show_undo(workspace)
     if not counts["total"] and not rejected:
         if not importing.busy():
             show_nothing_yet(workspace)

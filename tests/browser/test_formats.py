@@ -59,6 +59,8 @@ def find(page: Page, text: str) -> None:
     search.fill(text)
     search.press("Enter")
     expect(page.get_by_role("button", name="Learn from 1 trace")).to_be_visible()
+    expect(page.get_by_text("1–1 of 1.")).to_be_visible()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     open_row(page, 0)
 
 
@@ -91,6 +93,7 @@ def test_a_table_that_nobody_knows_is_mapped_in_the_browser_and_its_traces_are_f
     form.get_by_role("button", name="Import with these columns").click()
     expect(page.locator(".st-key-traces_receipts")).to_contain_text("2 new traces from 1 file")
     page.get_by_role("button", name="Put away").click()
+    expect(page.locator(".st-key-traces_receipts")).to_have_count(0)
     find(page, "A bun")
     expect(page.locator(".cb-task")).to_have_text("A cake")
     expect(page.get_by_text("Not a cake")).to_be_visible()
