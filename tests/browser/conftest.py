@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.served import App
 
@@ -19,6 +19,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+# A busy machine draws slowly; a test that has to wait still ends as soon as what it expects is there.
+expect.set_options(timeout=30_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -65,7 +68,7 @@ def page(browser: Browser, app: App, scheme: str) -> Iterator[Page]:
         color_scheme="dark" if scheme == "dark" else "light", viewport={"width": 1440, "height": 900}
     )
     tab = context.new_page()
-    tab.set_default_timeout(20_000)
+    tab.set_default_timeout(30_000)
     outside: list[str] = []
     errors: list[str] = []
     tab.on("request", lambda request: None if _inside(request.url, app) else outside.append(request.url))

@@ -78,7 +78,7 @@ def test_from_an_uploaded_file_to_the_approved_prompt_in_a_file(
     link(page, "Learn")
     page.get_by_role("button", name="Start learning").click()
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    wait_until(lambda: stand_in.in_flight == 9, 20, "nine reflections in flight")
+    wait_until(lambda: stand_in.in_flight == 9, 60, "nine reflections in flight")
     page.reload()
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     expect(page.get_by_text("9 / 16")).to_be_visible()
@@ -92,7 +92,7 @@ def test_from_an_uploaded_file_to_the_approved_prompt_in_a_file(
     look.click()
     expect(page.locator(".js-plotly-plot")).to_be_visible()
     wait_until(
-        lambda: bool(page.evaluate("!!document.querySelector('.js-plotly-plot .points path')")), 20, "the figure"
+        lambda: bool(page.evaluate("!!document.querySelector('.js-plotly-plot .points path')")), 60, "the figure"
     )
     square = page.evaluate(SQUARE)
     page.mouse.click(square["x"], square["y"])

@@ -53,6 +53,7 @@ def upload(page: Page, app_url: str, *files: tuple[str, bytes]) -> None:
 def open_row(page: Page, row: int) -> None:
     """Click into a row of the table, which is drawn on a canvas."""
     table = page.get_by_test_id("stDataFrame")
+    expect(table).to_have_count(1)
     expect(table.locator("canvas").first).to_be_visible()
     table.click(position={"x": 150, "y": 35 + 35 * row + 17})
     expect(page.get_by_role("heading", name="Conversation")).to_be_visible()
@@ -83,7 +84,7 @@ def test_back_leads_from_a_trace_to_the_list_and_a_link_to_a_trace_opens_it(page
     open_row(page, 0)
     address = page.url
     page.go_back()
-    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(1)
     page.goto(address)
     expect(page.get_by_role("heading", name="Conversation")).to_be_visible()
 
@@ -133,6 +134,7 @@ def test_a_real_file_of_each_format_goes_in(page: Page, app_url: str):
 def test_a_click_on_a_header_opens_no_trace(page: Page, app_url: str):
     upload(page, app_url, ("more.jsonl", chat_jsonl(*map(chat_record, range(60, 63)))))
     table = page.get_by_test_id("stDataFrame")
+    expect(table).to_have_count(1)
     expect(table.locator("canvas").first).to_be_visible()
     table.click(position={"x": 150, "y": 17})
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
