@@ -87,3 +87,11 @@ def _wrong(message: ConsoleMessage) -> bool:
 
 def _inside(url: str, app: App) -> bool:
     return url.startswith((f"{app.url}/", f"{app.url.replace('http', 'ws', 1)}/", "data:", "blob:"))
+
+
+def click_point(page: Page, x: float, y: float) -> None:
+    """Click a point of a Plotly figure as a hand does: it takes a click only for what the mouse rests on."""
+    page.mouse.move(x - 4, y - 4)
+    page.mouse.move(x, y)
+    expect(page.locator(".js-plotly-plot .hoverlayer .hovertext").first).to_be_visible()
+    page.mouse.click(x, y)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import click_point
 from tests.served import App, wait_until
 from tests.stand_in import StandIn
 
@@ -95,7 +96,7 @@ def test_from_an_uploaded_file_to_the_approved_prompt_in_a_file(
         lambda: bool(page.evaluate("!!document.querySelector('.js-plotly-plot .points path')")), 60, "the figure"
     )
     square = page.evaluate(SQUARE)
-    page.mouse.click(square["x"], square["y"])
+    click_point(page, square["x"], square["y"])
     expect(page).to_have_url(re.compile(rf"node={re.escape(square['node'])}(&|$)"))
     expect(page.get_by_text("issue_refund takes order").first).to_be_visible()
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from combee_core.workspace import Endpoint, RunSettings, Workspace
 from pages.merge_view import MergeView
+from tests.browser.conftest import click_point
 from tests.pages.opened import bring, chat_record
 from tests.served import App, wait_until
 from tests.stand_in import Behaviour, StandIn
@@ -61,7 +62,7 @@ def open_tree(page: Page, app: App, address: str = "run=run-1") -> None:
 
 def click(page: Page, node: str, copy: int = 0) -> None:
     x, y = page.evaluate(CLICKABLE, node)[copy]
-    page.mouse.click(x, y)
+    click_point(page, x, y)
 
 
 def heading(page: Page, text: str) -> None:

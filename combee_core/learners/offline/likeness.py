@@ -3,6 +3,7 @@
 It knows no traces and no playbook.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -110,7 +111,8 @@ def alike(left: Wording, right: Wording) -> float:
 def likeness(left: Wording, right: Wording) -> float:
     """What two lessons share by weight, from 0 to 1, whatever else may set the two apart."""
     small, large = sorted((left.vector, right.vector), key=len)
-    return sum(weight * large[term] for term, weight in small.items() if term in large)
+    # An exact sum, so that the order of the words does not show in the last digit.
+    return math.fsum(weight * large[term] for term, weight in small.items() if term in large)
 
 
 def apart(left: Wording, right: Wording) -> bool:
