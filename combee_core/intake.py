@@ -3,7 +3,7 @@
 import gc
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,19 +157,14 @@ class Intake:
         counts = ImportCounts()
         watch(counts)
         import_id: int | None = None
-        with _quiet_collector(), ThreadPoolExecutor(1, "combee-import") as writer:
-            written: Future[None] | None = None
+        with _quiet_collector():
             for traces, rejects in _in_batches(reading):
                 if import_id is None:
                     import_id = self._traces.begin_import(reading.shown, reading.format, reading.reason)
                 if seen is not None:
                     seen.update(trace.id for trace in traces)
-                if written is not None:
-                    written.result()
-                # Reading goes on while DuckDB writes; one batch at most waits, so that memory stays flat.
-                written = writer.submit(self._traces.add, import_id, traces, rejects, counts)
-            if written is not None:
-                written.result()
+                # Not on a thread of its own: waiting for the interpreter at every step costs it more than it wins.
+                self._traces.add(import_id, traces, rejects, counts)
         reason = reading.refusal or reading.reason
         if import_id is None and reading.refusal:
             import_id = self._traces.begin_import(reading.shown, None, reason)

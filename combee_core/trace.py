@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -53,7 +53,7 @@ class Outcome(_Frozen):
 
     success: bool | None = None
     score: float | None = None
-    scores: dict[str, float] = {}
+    scores: dict[str, float] = Field(default_factory=dict)
 
 
 class Source(_Frozen):
@@ -85,7 +85,7 @@ class Trace(_Frozen):
     outcome: Outcome = Outcome()
     feedback: str = ""
     reference: str = ""
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = Field(default_factory=dict)
 
     @cached_property
     def content_hash(self) -> str:

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 from combee_core.store.database import Database, Row, StoreError, append, fetch
 from combee_core.trace import Message, Outcome, Source, Trace
 
-# Traces of one transaction; two batches at most are in memory at once.
-BATCH = 2_000
+# Traces of one transaction, and of what is in memory at once.
+BATCH = 1_500
 
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 
