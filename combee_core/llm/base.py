@@ -35,13 +35,15 @@ class Meter:
     """What one node of the merge tree has spent so far; it survives a call that fails or is cancelled.
 
     `requests` counts what was sent, whatever came back; `failed` those without a usable answer, by kind in `failures`.
-    Tokens are sums of what the endpoint reported, unusable answers included. `cost_usd` None: a price is unknown.
+    Tokens are sums of what the endpoint reported, unusable answers included; `input_chars` are the characters of the
+    requests that it reported on. `cost_usd` None: a price is unknown.
     """
 
     requests: int = 0
     failed: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    input_chars: int = 0
     cost_usd: float | None = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     on_failure: Callable[[FailureKind], None] | None = None
@@ -53,8 +55,9 @@ class Meter:
         if self.on_failure is not None:
             self.on_failure(kind)
 
-    def spend(self, input_tokens: int, output_tokens: int, cost_usd: float | None) -> None:
-        """Add the usage of one answer."""
+    def spend(self, input_tokens: int, output_tokens: int, cost_usd: float | None, input_chars: int = 0) -> None:
+        """Add the usage of one answer to a request of so many characters."""
+        self.input_chars += input_chars if input_tokens else 0
         self.input_tokens += input_tokens
         self.output_tokens += output_tokens
         self.cost_usd = None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd

@@ -128,7 +128,7 @@ class OpenAIModel:
         try:
             # A plain body and a raw answer skip the client's own models of both, which cost more than the sending.
             response = await self.connect().post("/chat/completions", body=body, cast_to=httpx2.Response)
-            return self._read(response.content, meter)
+            return self._read(response.content, body, meter)
         except openai.OpenAIError as error:
             failure = failure_of(error, self._endpoint.base_url, self._endpoint.model, self._key)
             meter.fail(failure.kind)
@@ -154,7 +154,7 @@ class OpenAIModel:
             )
         return self._client
 
-    def _read(self, content: bytes, meter: Meter) -> Completion:
+    def _read(self, content: bytes, body: dict[str, Any], meter: Meter) -> Completion:
         try:
             answer = orjson.loads(content)
             choice = answer["choices"][0]
@@ -171,7 +171,8 @@ class OpenAIModel:
                 "not_json", f"{self._endpoint.base_url} answered, but not as an OpenAI-compatible endpoint does."
             ) from error
         used = (_count(answer, "prompt_tokens"), completion.output_tokens)
-        meter.spend(*used, cost(self._endpoint.model, self._endpoint.base_url, *used) if any(used) else None)
+        price = cost(self._endpoint.model, self._endpoint.base_url, *used) if any(used) else None
+        meter.spend(*used, price, sum(len(message["content"]) for message in body["messages"]))
         return completion
 
 

@@ -31,7 +31,7 @@ def test_an_answer_is_counted_with_its_tokens(stand_in):
     meter = Meter()
     assert complete(stand_in.url, meter).text == '{"answer": "ready"}'
     assert (meter.requests, meter.failed) == (1, 0)
-    assert meter.input_tokens == len("hello") // 4
+    assert (meter.input_tokens, meter.input_chars) == (len("hello") // 4, len("hello"))
     assert meter.output_tokens > 0
     assert meter.cost_usd is None, "the price of this model is unknown, not zero"
 
