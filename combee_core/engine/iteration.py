@@ -13,7 +13,7 @@ from combee_core.engine import tree
 from combee_core.engine.ahead import TracesAhead
 from combee_core.engine.budget import Budget, BudgetReached, RunStopped
 from combee_core.engine.journal import Journal
-from combee_core.engine.limiter import MERGE_FIRST, REFLECTION_AFTER, Limiter
+from combee_core.engine.limiter import Limiter
 from combee_core.engine.progress import Progress
 from combee_core.engine.settings import RunSettings
 from combee_core.engine.twins import Folded, fold_twins
@@ -125,7 +125,7 @@ class Iteration:
             return tree.reflection_output(index, reflection)
 
         blank = NodeRow(node, self._number, "reflection", 0, index, (), "done", {}, 0.0, trace=trace_id)
-        output = await self._call(blank, REFLECTION_AFTER, call, self._left_out)
+        output = await self._call(blank, call, self._left_out)
         result = tree.reflection_result(node, output)
         self._trace_of |= dict.fromkeys((item.id for item in result.items), trace_id)
         return result
@@ -161,7 +161,7 @@ class Iteration:
 
         kind = "final" if final else "merge"
         blank = NodeRow(node, self._number, kind, merge.level, merge.group, names, "done", {}, 0.0)
-        output = await self._call(blank, MERGE_FIRST, call, carry)
+        output = await self._call(blank, call, carry)
         if final:
             self._applied = self._apply([_operation(row) for row in output["operations"]])
         return tree.merge_result(node, output, inputs, self._trace_of)
@@ -211,7 +211,6 @@ class Iteration:
     async def _call(
         self,
         blank: NodeRow,
-        priority: int,
         call: Callable[[Meter], Awaitable[dict[str, Any]]],
         on_failure: Callable[[CallFailed], tuple[str, dict[str, Any]]],
     ) -> Mapping[str, Any]:
@@ -227,7 +226,7 @@ class Iteration:
         state, error, seconds = "cancelled", None, 0.0
         fresh: dict[str, Any] | None = None
         try:
-            async with self._workshop.limiter.slot(priority), progress.calling(meter):
+            async with self._workshop.limiter.slot((blank.iteration, blank.level)), progress.calling(meter):
                 self._workshop.budget.check(progress)
                 started = time.perf_counter()
                 try:

@@ -1,33 +1,34 @@
-"""The concurrency limit: never passed, merges first, no place lost."""
+"""The concurrency limit: never passed, earlier batches and lower levels first, no place lost."""
 
 import asyncio
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from combee_core.engine.limiter import MERGE_FIRST, REFLECTION_AFTER, Limiter
+from combee_core.engine.limiter import Limiter, Turn
 
 
-def test_merges_are_let_in_before_reflections_that_waited_longer():
+def test_earlier_batches_and_then_lower_levels_are_let_in_before_calls_that_waited_longer():
     async def scene() -> list[str]:
         limiter, order = Limiter(1), []
 
-        async def call(name: str, priority: int) -> None:
-            async with limiter.slot(priority):
+        async def call(name: str, turn: Turn) -> None:
+            async with limiter.slot(turn):
                 order.append(name)
                 await asyncio.sleep(0)
 
         async with asyncio.TaskGroup() as tasks:
-            for name, priority in (
-                ("first", REFLECTION_AFTER),
-                ("reflection 1", REFLECTION_AFTER),
-                ("reflection 2", REFLECTION_AFTER),
-                ("merge", MERGE_FIRST),
+            for name, turn in (
+                ("first", (1, 0)),
+                ("reflection of the next batch", (2, 0)),
+                ("merge", (1, 1)),
+                ("reflection 1", (1, 0)),
+                ("reflection 2", (1, 0)),
             ):
-                tasks.create_task(call(name, priority))
+                tasks.create_task(call(name, turn))
         return order
 
-    assert asyncio.run(scene()) == ["first", "merge", "reflection 1", "reflection 2"]
+    assert asyncio.run(scene()) == ["first", "reflection 1", "reflection 2", "merge", "reflection of the next batch"]
 
 
 @given(
@@ -41,7 +42,7 @@ def test_the_limit_holds_and_every_place_comes_back_even_when_calls_are_cancelle
 
         async def call(turns: int, merge: bool) -> None:
             nonlocal most
-            async with limiter.slot(MERGE_FIRST if merge else REFLECTION_AFTER):
+            async with limiter.slot((1, int(merge))):
                 most = max(most, limiter.in_flight)
                 for _ in range(turns):
                     await asyncio.sleep(0)
@@ -84,7 +85,7 @@ def test_a_limit_that_grows_lets_waiters_in_at_once():
         release = asyncio.Event()
 
         async def call() -> None:
-            async with limiter.slot(MERGE_FIRST):
+            async with limiter.slot((1, 1)):
                 await release.wait()
 
         tasks = [asyncio.create_task(call()) for _ in range(3)]

@@ -253,6 +253,18 @@ def test_a_group_merges_as_soon_as_its_own_reflections_are_there(bench):
     assert released.is_set()
 
 
+def test_no_merge_holds_up_a_reflection_of_its_batch(bench):
+    asked = []
+
+    def gate(what):
+        asked.append(what)
+        # Answers take longer than it takes to write one down, so that merges are ready while reflections wait.
+        return asyncio.ensure_future(asyncio.sleep(0.04))
+
+    bench(16).learn(Scripted(gate=gate), batch=16, parallel=3)
+    assert [what.startswith("t-") for what in asked] == [True] * 16 + [False] * 5
+
+
 def test_updates_keep_the_sources_a_bullet_had(bench):
     place = bench(2)
 
