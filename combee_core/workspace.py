@@ -5,7 +5,7 @@ Faces (command line, pages, HTTP routes) call this and draw what comes back; not
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from combee_core.diff import PlaybookDiff, compare
 from combee_core.engine.estimate import Estimate, estimate
+from combee_core.engine.events import Watcher
 from combee_core.engine.host import Host
 from combee_core.engine.lessons import Learnt, lessons_of_trace
 from combee_core.engine.outlook import Stamp, iteration_stamp, planned_nodes
@@ -237,8 +238,12 @@ class Workspace:
         return self._host.is_live(run)
 
     def progress(self, run: str) -> Progress | None:
-        """Live counters of a run that this process has worked on, or None."""
-        return self._host.progress.get(run)
+        """Counters of a run that this process has worked on, as they are now, or None."""
+        return self._host.progress(run)
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Have `watcher` told every event of every run, on the engine's thread; returns what ends that."""
+        return self._host.events.subscribe(watcher)
 
     def run(self, run: str) -> Row:
         """State, version, totals and settings of one run."""

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 
 from combee_core.engine.budget import BudgetReached
-from combee_core.engine.progress import Progress
+from combee_core.engine.events import Events, RunEnded, RunStarted, Spent
+from combee_core.engine.progress import Board, Progress
 from combee_core.engine.run import Run
 from combee_core.errors import CombeeError
 from combee_core.learners.base import Learner
@@ -31,7 +33,9 @@ class Host:
         self._live: dict[str, Future[None]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ends: dict[str, str] = {}
-        self.progress: dict[str, Progress] = {}
+        self.events = Events()
+        self._board = Board()
+        self.events.subscribe(self._board.take)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="combee-engine", daemon=True)
         self._thread.start()
@@ -41,9 +45,8 @@ class Host:
         with self._lock:
             if self.is_live(run):
                 raise CombeeError(f"{run} is running already.")
-            progress = self._progress_of(run)
-            self.progress[run] = progress
-            self._live[run] = asyncio.run_coroutine_threadsafe(self._carry(run, open_learner, progress), self._loop)
+            self.events.emit(run, RunStarted(Spent(**self._runs.totals(run), failures=self._runs.failures(run))))
+            self._live[run] = asyncio.run_coroutine_threadsafe(self._carry(run, open_learner), self._loop)
 
     def is_live(self, run: str) -> bool:
         """Whether a task of this process is working on the run."""
@@ -72,6 +75,10 @@ class Host:
                 return True
         return True
 
+    def progress(self, run: str) -> Progress | None:
+        """Counters of a run that this process has worked on, as they are now, or None."""
+        return self._board.read(run)
+
     def close(self) -> None:
         """Interrupt what is running, wait for it, and end the thread."""
         for run in list(self._live):
@@ -82,13 +89,9 @@ class Host:
         self._thread.join()
         self._loop.close()
 
-    def _progress_of(self, run: str) -> Progress:
-        totals = self._runs.totals(run)
-        return Progress(**totals)
-
-    async def _carry(self, run: str, open_learner: OpenLearner, progress: Progress) -> None:
+    async def _carry(self, run: str, open_learner: OpenLearner) -> None:
         """Work on a run as a task that can be cancelled, and store how it ended."""
-        self._tasks[run] = asyncio.create_task(self._work(run, open_learner, progress))
+        self._tasks[run] = asyncio.create_task(self._work(run, open_learner))
         state, error, stopped_by = "done", None, None
         try:
             await self._tasks[run]
@@ -108,8 +111,11 @@ class Host:
             del self._tasks[run]
             self._ends.pop(run, None)
         await asyncio.to_thread(self._runs.set_state, run, state, error, stopped_by)
+        self.events.emit(run, RunEnded(state, error))
 
-    async def _work(self, run: str, open_learner: OpenLearner, progress: Progress) -> None:
+    async def _work(self, run: str, open_learner: OpenLearner) -> None:
+        progress = self._board.live(run)
+        progress.emit = partial(self.events.emit, run)
         async with open_learner() as learner:
             # The run reads how it ended the last time before it is marked as running.
             work = Run(self._database, run, learner, progress)

@@ -12,6 +12,7 @@ from typing import Any
 from combee_core.engine import tree
 from combee_core.engine.ahead import TracesAhead
 from combee_core.engine.budget import Budget, BudgetReached, RunStopped
+from combee_core.engine.events import CallEnded, CallStarted, NodeSettled, Spent
 from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import Limiter
 from combee_core.engine.progress import Progress
@@ -121,7 +122,6 @@ class Iteration:
         async def call(meter: Meter) -> dict[str, Any]:
             trace = self._ahead.take(trace_id)
             reflection = await self._workshop.learner.reflect(trace, self._playbook, meter)
-            self._workshop.progress.latest.extend(lesson.text for lesson in reflection.lessons)
             return tree.reflection_output(index, reflection)
 
         blank = NodeRow(node, self._number, "reflection", 0, index, (), "done", {}, 0.0, trace=trace_id)
@@ -218,7 +218,7 @@ class Iteration:
         progress = self._workshop.progress
         kept = self._kept.get(blank.id)
         if kept is not None:
-            progress.ended(blank.kind, kept["state"])
+            progress.emit(NodeSettled(blank.id, blank.kind, kept["state"], kept=True))
             output: Mapping[str, Any] = kept["output"]
             self._outputs[blank.id] = output
             return output
@@ -226,10 +226,11 @@ class Iteration:
         state, error, seconds = "cancelled", None, 0.0
         fresh: dict[str, Any] | None = None
         try:
-            async with self._workshop.limiter.slot((blank.iteration, blank.level)), progress.calling(meter):
-                self._workshop.budget.check(progress)
+            async with self._workshop.limiter.slot((blank.iteration, blank.level)):
+                progress.emit(CallStarted(blank.id, blank.kind))
                 started = time.perf_counter()
                 try:
+                    self._workshop.budget.check(progress)
                     fresh = await call(meter)
                     state = "done"
                     self._workshop.limiter.worked()
@@ -238,6 +239,7 @@ class Iteration:
                     state, fresh = on_failure(failure)
                 finally:
                     seconds = time.perf_counter() - started
+                    progress.emit(CallEnded(blank.id, blank.kind, state, seconds, Spent.of(meter)))
         except BudgetReached:
             # Calls in flight are paid for: they end and are kept before the run stops.
             await self._workshop.limiter.idle()
@@ -245,9 +247,13 @@ class Iteration:
         finally:
             if fresh is not None or meter.requests:
                 await self._workshop.journal.record(_filled(blank, state, fresh or {}, error, meter, seconds))
-        progress.ended(blank.kind, state)
+        progress.emit(NodeSettled(blank.id, blank.kind, state, lessons=_lesson_texts(fresh)))
         self._outputs[blank.id] = fresh
         return fresh
+
+
+def _lesson_texts(output: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(lesson["text"] for lesson in output.get("lessons", ()))
 
 
 def _filled(

@@ -2,7 +2,7 @@
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 Turn = tuple[int, int]
@@ -20,7 +20,7 @@ class Limiter:
     """At most `limit` holders at once; waiters are let in by turn (low first), then in order of arrival.
 
     The limit is halved when the endpoint says that it is overloaded, and grows back by one for every `limit` calls that
-    worked (additive increase, multiplicative decrease), up to `most`. `changes` counts both.
+    worked (additive increase, multiplicative decrease), up to `most`. `changes` counts both, `on_change` is told each.
     """
 
     def __init__(self, limit: int) -> None:
@@ -28,6 +28,7 @@ class Limiter:
         self.limit = limit
         self.in_flight = 0
         self.changes = 0
+        self.on_change: Callable[[int], None] = lambda limit: None
         self._worked = 0
         self._shrunk_at = float("-inf")
         self._arrivals = 0
@@ -52,16 +53,14 @@ class Limiter:
         self._worked = 0
         if self.limit > 1 and now - self._shrunk_at >= SETTLE_S:
             self._shrunk_at = now
-            self.limit = max(1, self.limit // 2)
-            self.changes += 1
+            self._change(max(1, self.limit // 2))
 
     def worked(self) -> None:
         """A call was answered."""
         self._worked += 1
         if self.limit < self.most and self._worked >= self.limit:
             self._worked = 0
-            self.limit += 1
-            self.changes += 1
+            self._change(self.limit + 1)
             self._let_in()
 
     async def idle(self) -> None:
@@ -69,6 +68,11 @@ class Limiter:
         while self.in_flight:
             self._idle.clear()
             await self._idle.wait()
+
+    def _change(self, limit: int) -> None:
+        self.limit = limit
+        self.changes += 1
+        self.on_change(limit)
 
     async def _wait(self, turn: Turn) -> None:
         let_in = asyncio.get_running_loop().create_future()

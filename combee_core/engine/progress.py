@@ -1,12 +1,22 @@
-"""What a live run is doing, for those who watch: plain counters that any thread may read."""
+"""What a live run is doing, for those who watch: counters folded from its events."""
 
+import threading
 from collections import Counter, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
+from combee_core.engine.events import (
+    CallEnded,
+    CallStarted,
+    Emit,
+    Event,
+    IterationDealt,
+    LimitChanged,
+    NodeSettled,
+    RunStarted,
+    Spent,
+)
 from combee_core.engine.limiter import Limiter
-from combee_core.llm.base import Meter
 
 KINDS = ("reflection", "merge", "final")
 
@@ -22,7 +32,7 @@ class Progress:
     iteration: int = 0
     iterations: int = 0
     batch_size: int = 0
-    limiter: Limiter = field(default_factory=lambda: Limiter(0))
+    limit: int = 0
     in_flight: int = 0
     total: Counter[str] = field(default_factory=Counter)
     done: Counter[str] = field(default_factory=Counter)
@@ -34,11 +44,7 @@ class Progress:
     cost_usd: float | None = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     latest: deque[str] = field(default_factory=lambda: deque(maxlen=30))
-
-    @property
-    def limit(self) -> int:
-        """How many calls may be in flight just now."""
-        return self.limiter.limit
+    emit: Emit = field(default=lambda event: None, repr=False, compare=False)
 
     @property
     def phase(self) -> str:
@@ -48,27 +54,78 @@ class Progress:
                 return kind
         return "final"
 
-    def begin_iteration(self, number: int, of: int, batch_size: int, totals: dict[str, int]) -> None:
-        """Start counting nodes for the next iteration."""
-        self.iteration, self.iterations, self.batch_size = number, of, batch_size
-        self.total, self.done, self.failed = Counter(totals), Counter(), Counter()
+    def take(self, event: Event) -> None:
+        """Count one event."""
+        match event:
+            case RunStarted():
+                self._spend(event.spent)
+            case IterationDealt():
+                self.iteration, self.iterations, self.batch_size = event.iteration, event.of, event.traces
+                self.total, self.done, self.failed = Counter(event.nodes), Counter(), Counter()
+            case CallStarted():
+                self.in_flight += 1
+            case CallEnded():
+                self.in_flight -= 1
+                self._spend(event.spent)
+            case NodeSettled():
+                (self.done if event.state == "done" else self.failed)[event.kind] += 1
+                self.latest.extend(event.lessons)
+            case LimitChanged():
+                self.limit = event.limit
 
-    @asynccontextmanager
-    async def calling(self, meter: Meter) -> AsyncIterator[None]:
-        """Count one call as in flight while the block runs, and what it spent once it has ended."""
-        self.in_flight += 1
-        try:
-            yield
-        finally:
-            self.in_flight -= 1
-            self.calls += meter.requests
-            self.failed_calls += meter.failed
-            self.input_tokens += meter.input_tokens
-            self.output_tokens += meter.output_tokens
-            self.failures.update(meter.failures)
-            unknown = self.cost_usd is None or meter.cost_usd is None
-            self.cost_usd = None if unknown else (self.cost_usd or 0.0) + (meter.cost_usd or 0.0)
+    def snapshot(self) -> "Progress":
+        """A copy that does not change any more."""
+        return replace(
+            self,
+            total=self.total.copy(),
+            done=self.done.copy(),
+            failed=self.failed.copy(),
+            failures=self.failures.copy(),
+            latest=self.latest.copy(),
+            emit=lambda event: None,
+        )
 
-    def ended(self, kind: str, state: str) -> None:
-        """Count one node as done, or as failed when its call gave no usable answer."""
-        (self.done if state == "done" else self.failed)[kind] += 1
+    def begin_iteration(self, number: int, of: int, batch_size: int, totals: Mapping[str, int]) -> None:
+        """Tell that the next iteration begins."""
+        self.emit(IterationDealt(number, of, batch_size, totals))
+
+    def _follow(self, limiter: Limiter) -> None:
+        """Tell the limit of a run's calls, now and whenever it changes."""
+        limiter.on_change = lambda limit: self.emit(LimitChanged(limit))
+        limiter.on_change(limiter.limit)
+
+    limiter = property(fset=_follow)
+
+    def _spend(self, spent: Spent) -> None:
+        self.calls += spent.calls
+        self.failed_calls += spent.failed_calls
+        self.input_tokens += spent.input_tokens
+        self.output_tokens += spent.output_tokens
+        self.failures.update(spent.failures)
+        unknown = self.cost_usd is None or spent.cost_usd is None
+        self.cost_usd = None if unknown else (self.cost_usd or 0.0) + (spent.cost_usd or 0.0)
+
+
+class Board:
+    """The progress of every run of this process: written by the engine's thread, read by any as copies at rest."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: dict[str, Progress] = {}
+
+    def take(self, run: str, event: Event) -> None:
+        """Fold an event in; a session that starts begins to count anew."""
+        with self._lock:
+            if isinstance(event, RunStarted):
+                self._of[run] = Progress()
+            self._of[run].take(event)
+
+    def live(self, run: str) -> Progress:
+        """The counters themselves, for the engine's own thread."""
+        return self._of[run]
+
+    def read(self, run: str) -> Progress | None:
+        """A copy that does not change any more, or None for a run that this process has not worked on."""
+        with self._lock:
+            found = self._of.get(run)
+            return found.snapshot() if found else None

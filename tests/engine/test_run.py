@@ -2,13 +2,11 @@
 
 import asyncio
 import threading
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from combee_core.engine.host import Host
 from combee_core.engine.report import merge_tree, run_summary
 from combee_core.engine.run import batches
 from combee_core.engine.settings import RunSettings
@@ -16,58 +14,9 @@ from combee_core.errors import CombeeError
 from combee_core.lesson import Reflection
 from combee_core.llm.base import CallFailed
 from combee_core.playbook import Operation, render
-from combee_core.store.database import Database
-from combee_core.store.runs import Runs
-from combee_core.store.traces import ImportCounts, TraceFilter, Traces
-from combee_core.store.versions import Version, Versions
+from combee_core.store.traces import Traces
+from combee_core.store.versions import Versions
 from tests.engine.scripted import Scripted, add_each, make_trace, one_lesson, opened
-
-
-class Bench:
-    """A database with `n` traces and a host; `learn` runs to the end and returns the version."""
-
-    def __init__(self, path: Path, n: int) -> None:
-        self.database = Database(path)
-        traces = Traces(self.database)
-        traces.add(
-            traces.begin_import("made", "openai-chat", ""), [make_trace(i) for i in range(n)], [], ImportCounts()
-        )
-        self.ids = traces.ids(TraceFilter())
-        self.runs = Runs(self.database)
-        self.host = Host(self.database)
-
-    def begin(self, learner: Scripted, **chosen: object) -> str:
-        run_settings = RunSettings(prompt="p", **chosen)
-        run = self.runs.create("p", run_settings.model_dump(mode="json"), self.ids, None)
-        self.host.start(run, opened(learner))
-        return run
-
-    def finish(self, run: str) -> dict[str, object]:
-        assert self.host.wait(run, 60)
-        return run_summary(self.database, run)
-
-    def learn(self, learner: Scripted, **chosen: object) -> tuple[str, Version]:
-        run = self.begin(learner, **chosen)
-        summary = self.finish(run)
-        assert summary["state"] == "done", summary["error"]
-        return run, Versions(self.database).get("p", int(str(summary["version"]).split("@")[1]))
-
-    def close(self) -> None:
-        self.host.close()
-        self.database.close()
-
-
-@pytest.fixture
-def bench(tmp_path: Path):
-    made: list[Bench] = []
-
-    def make(n: int) -> Bench:
-        made.append(Bench(tmp_path / f"{len(made)}.duckdb", n))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
 
 
 def test_every_lesson_reaches_the_playbook_with_its_trace_as_source(bench):

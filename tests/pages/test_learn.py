@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from combee_core.engine.events import NodeSettled
 from combee_core.store.runs import NodeRow, Runs
 from combee_core.workspace import Endpoint, RunSettings, Workspace
 from tests.pages.opened import HOSTILE, bring, bring_many, chat_record, html_of, learn, open_page, primary_buttons
@@ -298,9 +299,7 @@ def test_lessons_as_they_come_in_are_text_and_never_markup(held: StandIn, shop: 
     at = open_page(PAGE)
     at.button(key="learn_start").click().run()
     run = at.query_params["run"]
-    progress = shop.progress(run)
-    assert progress is not None
-    progress.latest.append(HOSTILE)
+    shop._host.events.emit(run, NodeSettled("i1.r1", "reflection", "done", lessons=(HOSTILE,)))
     at.run()
     lessons = next(each.value for each in at.html if "evil.example" in each.value)
     assert "<img" not in lessons

@@ -4,7 +4,6 @@ from collections import Counter
 
 import pytest
 
-from combee_core.engine.limiter import Limiter
 from combee_core.engine.progress import Progress
 from pages.run_pace import Pace, share_done
 
@@ -14,7 +13,7 @@ def at(reflections: int, merges: int, finals: int, iteration: int = 1, iteration
     return Progress(
         iteration=iteration,
         iterations=iterations,
-        limiter=Limiter(16),
+        limit=16,
         total=Counter(reflection=64, merge=8, final=1),
         done=Counter(reflection=reflections, merge=merges, final=finals),
     )
