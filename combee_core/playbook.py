@@ -125,6 +125,24 @@ class Operation(_Frozen):
     sources: tuple[str, ...] = ()
 
 
+class Contradiction(_Frozen):
+    """Items that cannot all hold, as a merge reports them; `about` says in a few words what they disagree on.
+
+    `sources` are ids of items as in an operation, `bullets` ids of existing bullets that disagree with them.
+    """
+
+    sources: tuple[str, ...] = ()
+    bullets: tuple[str, ...] = ()
+    about: str = ""
+
+
+class Merged(_Frozen):
+    """What a merge says: the changes it proposes, and the contradictions that it has met among its items."""
+
+    operations: tuple[Operation, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+
+
 class AppliedOperation(_Frozen):
     """An operation that took effect: `bullet` now carries the content (None for DELETE), `removed` are gone.
 

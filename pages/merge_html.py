@@ -86,6 +86,8 @@ def _operation(view: MergeView, merge: str, row: Row, version: str | None) -> st
 
 def _ending(view: MergeView, merge: str, row: Row, end: End, version: str | None) -> str:
     """One sentence on where an operation landed."""
+    if end.fate == "held":
+        return "Held back for the review: too few traces stand behind it"
     if merge == view.final["id"]:
         if end.reason:
             into = f", so its lessons count for bullet {_bullets(end.bullets, version)}" if took_effect(row) else ""

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from combee_core.engine.fates import ORDER, CopyFate, Fate, LessonFate, copy_fates, lesson_fates
-from combee_core.engine.tree import took_effect
+from combee_core.engine.fates import ORDER, CopyFate, Fate, LessonFate, copy_fates, final_fate, lesson_fates
 from combee_core.store.database import Row
 from pages.numbers import counted
 
@@ -162,14 +161,14 @@ class MergeView:
         """What became of an operation that a merge put out."""
         if merge == self.final["id"]:
             landed = (str(operation["bullet"]),) if operation.get("bullet") else ()
-            return End("in_prompt" if took_effect(operation) else "lost_above", landed, operation.get("rejected", ""))
+            return End(final_fate(operation), landed, operation.get("rejected", ""))
         above = self.nodes[self.reader[merge]]
         if not above["output"]:
             return End("waiting")
         ends = [
             self.end(above["id"], row) for row in above["output"]["operations"] if operation["id"] in row["sources"]
         ]
-        best = next((end for end in ends if end.fate == "in_prompt"), ends[0] if ends else End("lost_above"))
+        best = min(ends, key=lambda end: ORDER.index(end.fate), default=End("lost_above"))
         bullets = tuple(dict.fromkeys(bullet for end in ends for bullet in end.bullets))
         return End(best.fate, bullets, best.reason)
 
@@ -199,6 +198,7 @@ def in_words(view: MergeView, live: bool) -> list[tuple[Fate, str]]:
     through = f" through {counted(bullets, 'bullet')}" if bullets else ""
     words: dict[Fate, str] = {
         "in_prompt": f"in the prompt{through}",
+        "held": "held back for the review",
         "lost_above": "lost above their group" if deep else "lost at the final merge",
         "dropped": "dropped by a group" if grouped else "dropped by the final merge",
         "waiting": "waiting to be merged" if live else "not merged",
@@ -216,6 +216,9 @@ def lesson_end(view: MergeView, lesson: LessonFate) -> list[str]:
         direct = merge == view.final["id"]
         if fate == "in_prompt":
             sentences.append(f"{name} took it up" if direct else f"{name} passed it up, and it reached the prompt")
+        elif fate == "held":
+            way = "wrote it" if direct else "passed it up"
+            sentences.append(f"{name} {way}, and it waits for the review: too few traces stand behind it")
         elif fate == "lost_above":
             sentences.append(f"{name} passed it up, and it was lost at the {_above(view, merge)}")
         elif fate == "waiting":

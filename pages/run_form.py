@@ -20,7 +20,7 @@ _ANY = {"format": "Any format", "outcome": "Any outcome", "tag": "Any tag"}
 _CHOSEN = "learn_chosen"
 
 LEFT_OUT: dict[str, dict[str, Any]] = {
-    "Ask again": {"recheck": True, "retain": "off", "fold_twins": True},
+    "Ask, then review": {"recheck": True, "retain": "review", "fold_twins": True},
     "Ask, then carry": {"recheck": True, "retain": "carry", "fold_twins": True},
     "As in the paper": {"recheck": False, "retain": "off", "fold_twins": False},
 }
@@ -197,8 +197,8 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
     help_ = "Apart puts copies of one reflection into different groups; plain leaves that to chance."
     values["shuffle"] = SHUFFLES[_choice("Shuffle", list(SHUFFLES), help_)]
     help_ = (
-        "What happens to lessons that a merge does not cite: it is asked again for them; then what it leaves out even "
-        "then is carried on as it is; or, as in the paper, they are gone."
+        "What happens to lessons that a merge does not cite: it is asked again for them, and what it leaves out even "
+        "then is offered in the review, or carried on as it is; or, as in the paper, they are gone."
     )
     values |= LEFT_OUT[_choice("Lessons left out", list(LEFT_OUT), help_)]
     calls, cost, minutes = st.columns(3)

@@ -30,7 +30,8 @@ class Behaviour:
     """How the server answers. Times in seconds; `faults` maps a kind of FAULTS to its share of requests (0 to 1).
 
     `sigma` > 0 makes latencies lognormal around `latency`, `tail` of them ten times as long; `drop` is the share of
-    items that a merge leaves out. `refuses` names request parameters that are answered with 400.
+    items that a merge leaves out. Items that hold one of the two texts of `contradict` contradict those that hold the
+    other. `refuses` names request parameters that are answered with 400.
     """
 
     latency: float = 0.0
@@ -41,6 +42,7 @@ class Behaviour:
     faults: dict[str, float] = field(default_factory=dict)
     retry_after: float = 0.0
     drop: float = 0.1
+    contradict: tuple[str, str] | None = None
     refuses: tuple[str, ...] = ()
     key: str = ""
     models: tuple[str, ...] = ("stand-in",)
@@ -206,7 +208,7 @@ def reply(body: dict[str, Any], behaviour: Behaviour) -> dict[str, Any]:
     prompt = "\n".join(message["content"] for message in body["messages"] if message["role"] == "user")
     items = ITEM.findall(prompt)
     if items:
-        return {"operations": _merge(items, behaviour)}
+        return {"operations": _merge(items, behaviour), "contradictions": _contradictions(items, behaviour)}
     if "<<<TRACE-" in prompt:
         return {"reasoning": "It went as the feedback says.", "lessons": _lessons(prompt), "bullet_tags": []}
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
@@ -229,6 +231,14 @@ def _merge(items: list[tuple[str, str]], behaviour: Behaviour) -> list[dict[str,
         {"type": "ADD", "section": "STRATEGIES AND RULES", "content": text, "bullets": [], "sources": names}
         for text, names in texts.items()
     ]
+
+
+def _contradictions(items: list[tuple[str, str]], behaviour: Behaviour) -> list[dict[str, Any]]:
+    """One, where items of both sides are there; it names the first of each."""
+    sides = [[name for name, said in items if text in said] for text in behaviour.contradict or ()]
+    if not sides or not all(sides):
+        return []
+    return [{"about": " or ".join(behaviour.contradict or ()), "sources": [side[0] for side in sides], "bullets": []}]
 
 
 def _fill(schema: dict[str, Any]) -> Any:

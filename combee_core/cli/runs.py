@@ -14,7 +14,7 @@ from combee_core.workspace import RunSettings, TraceFilter
 
 SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
-    *("cost_usd", "wall_s", "lessons", "dropped_lessons", "bullets"),
+    *("cost_usd", "wall_s", "lessons", "dropped_lessons", "held_lessons", "bullets"),
     *("failures", "stopped_by", "limit_changes", "levels", "recovered_citations", "rechecks"),
 )
 TELL_EVERY_S = 0.5
@@ -59,7 +59,17 @@ def with_budgets(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--fan-in", type=click.IntRange(2), help="Most inputs of a merge above the groups [default: no bound].")
 @click.option("--recheck", type=ON_OFF, default="on", show_default=True, help="Ask a merge again for items left out.")
 @click.option("--fold-twins", type=ON_OFF, default="on", show_default=True, help="Fold items that say the same.")
-@click.option("--retain", type=click.Choice(["off", "carry"]), default="off", help="What becomes of items left out.")
+@click.option(
+    "--retain",
+    type=click.Choice(["off", "review", "carry"]),
+    default="review",
+    show_default=True,
+    help="Lessons left out even so: listed as dropped (off), offered in the review, or added as they are (carry).",
+)
+@click.option("--min-support", type=click.IntRange(1), help="Hold bullets with fewer traces back for the review.")
+@click.option(
+    "--playbook-tokens", type=click.IntRange(1), help="Beyond this size, propose bullets to remove [default: no bound]."
+)
 @with_budgets
 @click.option("--base-url", help="OpenAI-compatible endpoint [default: the one in the settings].")
 @click.option("--model", help="Model at that endpoint.")

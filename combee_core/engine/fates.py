@@ -1,4 +1,4 @@
-"""What became of every lesson: in the prompt, kept by its group and lost above, dropped by its group, or failed.
+"""What became of every lesson: in the prompt, held back for the review, lost above its group, dropped by it, or failed.
 
 Read from the stored nodes of one iteration, so that it says the same during a run, after it and years later.
 """
@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from combee_core.engine.tree import took_effect
 
-Fate = Literal["in_prompt", "lost_above", "dropped", "failed", "waiting"]
+Fate = Literal["in_prompt", "held", "lost_above", "dropped", "failed", "waiting"]
 
 # Best first: a reflection copy shows the best that became of any of its lessons.
-ORDER: tuple[Fate, ...] = ("in_prompt", "lost_above", "waiting", "dropped", "failed")
+ORDER: tuple[Fate, ...] = ("in_prompt", "held", "lost_above", "waiting", "dropped", "failed")
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class CopyFate:
 def lesson_fates(nodes: Sequence[Mapping[str, Any]]) -> list[LessonFate]:
     """Every lesson of an iteration in plan order; a merge that was given up drops nothing, its lessons wait."""
     merges = [node for node in nodes if node["kind"] != "reflection" and node["output"]]
-    bullets, alive = _alive(merges)
+    bullets, ends = _ends(merges)
     readers = _readers(merges)
     fates = []
     for node in nodes:
         if node["kind"] != "reflection":
             continue
         for lesson in node["output"].get("lessons", ()):
-            by_group = {merge["id"]: _fate_in(lesson["id"], merge, alive) for merge in readers[node["id"]]}
+            by_group = {merge["id"]: _fate_in(lesson["id"], merge, ends) for merge in readers[node["id"]]}
             fate: Fate = min(by_group.values(), key=ORDER.index, default="waiting")
             landed = tuple(sorted(bullets[lesson["id"]]))
             fates.append(LessonFate(lesson["id"], lesson["text"], node["trace"], node["id"], fate, landed, by_group))
@@ -87,31 +87,40 @@ def _readers(merges: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
     return readers
 
 
-def _alive(merges: Sequence[Mapping[str, Any]]) -> tuple[dict[str, set[str]], set[str] | None]:
-    """Bullets that each item stands behind, and items that reached the prompt (None: no final merge yet)."""
+def _ends(merges: Sequence[Mapping[str, Any]]) -> tuple[dict[str, set[str]], dict[str, Fate] | None]:
+    """Bullets that each item stands behind, and what became of items that were not lost (None: no final merge yet)."""
     bullets: dict[str, set[str]] = defaultdict(set)
-    alive: set[str] = set()
+    ends: dict[str, Fate] = {}
     if not any(merge["kind"] == "final" for merge in merges):
         return bullets, None
     for merge in sorted(merges, key=lambda merge: -merge["level"]):
         for row in merge["output"].get("operations", ()):
             if merge["kind"] == "final":
-                landed, lives = {row["bullet"]} - {None} if took_effect(row) else set(), took_effect(row)
+                landed, end = {row["bullet"]} - {None} if took_effect(row) else set(), final_fate(row)
             else:
-                landed, lives = bullets[row["id"]], row["id"] in alive
-            if lives:
-                alive.update(row["sources"])
-                for source in row["sources"]:
-                    bullets[source] |= landed
-    return bullets, alive
+                landed, end = bullets[row["id"]], ends.get(row["id"], "lost_above")
+            if end == "lost_above":
+                continue
+            for source in row["sources"]:
+                ends[source] = min(end, ends.get(source, end), key=ORDER.index)
+                bullets[source] |= landed
+    return bullets, ends
 
 
-def _fate_in(lesson: str, merge: Mapping[str, Any], alive: set[str] | None) -> Fate:
+def final_fate(row: Mapping[str, Any]) -> Fate:
+    """What became of an operation of the final merge."""
+    if "held" in row:
+        return "held"
+    return "in_prompt" if took_effect(row) else "lost_above"
+
+
+def _fate_in(lesson: str, merge: Mapping[str, Any], ends: Mapping[str, Fate] | None) -> Fate:
     citing = [row for row in merge["output"].get("operations", ()) if lesson in row["sources"]]
     if merge["kind"] == "final":
-        return "in_prompt" if any(took_effect(row) for row in citing) else "dropped"
+        fates = [fate for row in citing if (fate := final_fate(row)) != "lost_above"]
+        return min(fates, key=ORDER.index, default="dropped")
     if not citing:
         return "dropped"
-    if alive is None:
+    if ends is None:
         return "waiting"
-    return "in_prompt" if any(row["id"] in alive for row in citing) else "lost_above"
+    return min((ends.get(row["id"], "lost_above") for row in citing), key=ORDER.index)

@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from combee_core.engine import tree
@@ -14,6 +15,7 @@ from combee_core.engine.ahead import TracesAhead
 from combee_core.engine.budget import Budget, BudgetReached, RunStopped
 from combee_core.engine.events import CallEnded, CallStarted, NodeSettled, Spent
 from combee_core.engine.journal import Journal
+from combee_core.engine.landing import hold_back, land, landed
 from combee_core.engine.limiter import Limiter
 from combee_core.engine.progress import Progress
 from combee_core.engine.settings import RunSettings
@@ -22,7 +24,7 @@ from combee_core.errors import CombeeError
 from combee_core.learners.base import Learner
 from combee_core.lesson import Item, Reflection
 from combee_core.llm.base import CallFailed, Meter
-from combee_core.playbook import Applied, Operation, Playbook, apply
+from combee_core.playbook import Applied, Merged, Playbook
 from combee_core.scan import Merge, TreePlan
 from combee_core.store.runs import NodeRow
 from combee_core.store.traces import Traces
@@ -147,23 +149,23 @@ class Iteration:
         inputs = [await asyncio.shield(waiting[name]) for name in names]
         items, twins = self._items_of(merge, inputs)
 
-        def kept(operations: Sequence[Operation]) -> dict[str, Any]:
-            return tree.merge_output(merge, items, twins, operations, self._apply(operations) if final else None)
+        def kept(merged: Merged) -> dict[str, Any]:
+            return tree.merge_output(merge, items, twins, merged, partial(self._land, inputs) if final else None)
 
         async def call(meter: Meter) -> dict[str, Any]:
-            operations, rechecked = await self._merged(items, meter, final)
-            return kept(operations) | {"rechecked": rechecked}
+            merged, rechecked = await self._merged(items, meter, final)
+            return kept(merged) | {"rechecked": rechecked}
 
         def carry(failure: CallFailed) -> tuple[str, dict[str, Any]]:
             if failure.kind not in OF_THE_ANSWER and final:
                 raise RunStopped(f"The final merge has failed. {failure}") from failure
-            return "carried", kept(tree.carried(items))
+            return "carried", kept(Merged(operations=tree.carried(items)))
 
         kind = "final" if final else "merge"
         blank = NodeRow(node, self._number, kind, merge.level, merge.group, names, "done", {}, 0.0)
         output = await self._call(blank, call, carry)
         if final:
-            self._applied = self._apply([_operation(row) for row in output["operations"]])
+            self._applied = landed(output["operations"], self._playbook, self._next_number)
         return tree.merge_result(node, output, inputs, self._trace_of)
 
     def _items_of(self, merge: Merge, inputs: Sequence[tree.NodeResult]) -> Folded:
@@ -174,34 +176,41 @@ class Iteration:
         origins = {item: lessons for result in inputs for item, lessons in result.origins.items()}
         return fold_twins(items, origins, self._trace_of)
 
-    async def _merged(self, items: Sequence[Item], meter: Meter, final: bool) -> tuple[tuple[Operation, ...], bool]:
-        """The learner's operations, and whether it was asked a second time because it left many items uncited.
+    def _land(self, inputs: Sequence[tree.NodeResult], rows: list[dict[str, Any]]) -> None:
+        """Let the operations of the final merge land, but for those with too few traces behind them."""
+        traces = {
+            item: frozenset(self._trace_of[lesson] for lesson in lessons)
+            for result in inputs
+            for item, lessons in result.origins.items()
+        }
+        hold_back(rows, self._playbook, traces, self._workshop.settings.min_support)
+        land(rows, self._playbook, self._next_number)
+
+    async def _merged(self, items: Sequence[Item], meter: Meter, final: bool) -> tuple[Merged, bool]:
+        """The learner's answer, and whether it was asked a second time because it left many items uncited.
 
         With `retain` carry, what is uncited even then goes on as it is.
         """
         if not items:
-            return (), False
+            return Merged(), False
         settings, learner = self._workshop.settings, self._workshop.learner
-        operations = await learner.merge(items, self._playbook, meter, final)
-        rest = _uncited(items, operations)
+        merged = await learner.merge(items, self._playbook, meter, final)
+        rest = _uncited(items, merged)
         recheck = settings.recheck and len(rest) >= max(2, CLEARLY_FEWER * len(items))
         if recheck:
-            operations += await self._asked_again(rest, meter, final)
+            merged = _together(merged, await self._asked_again(rest, meter, final))
         if settings.retain == "carry":
-            operations += tree.carried(_uncited(items, operations))
-        return operations, recheck
+            merged = _together(merged, Merged(operations=tree.carried(_uncited(items, merged))))
+        return merged, recheck
 
-    async def _asked_again(self, rest: Sequence[Item], meter: Meter, final: bool) -> tuple[Operation, ...]:
+    async def _asked_again(self, rest: Sequence[Item], meter: Meter, final: bool) -> Merged:
         """What the learner makes of items that it left out; no answer is no harm, the first one stands."""
         try:
             return await self._workshop.learner.merge(rest, self._playbook, meter, final)
         except CallFailed as failure:
             if failure.kind not in OF_THE_ANSWER:
                 raise
-            return ()
-
-    def _apply(self, operations: Sequence[Operation]) -> Applied:
-        return apply(self._playbook, operations, self._next_number)
+            return Merged()
 
     def _noticed(self, kind: str) -> None:
         """Let the limit follow what the endpoint can take, while the call that noticed it still waits for its retry."""
@@ -276,16 +285,12 @@ def _filled(
     )
 
 
-def _uncited(items: Sequence[Item], operations: Sequence[Operation]) -> list[Item]:
-    cited = {source for operation in operations for source in operation.sources}
+def _uncited(items: Sequence[Item], merged: Merged) -> list[Item]:
+    cited = {source for operation in merged.operations for source in operation.sources}
     return [item for item in items if item.id not in cited]
 
 
-def _operation(row: Mapping[str, Any]) -> Operation:
-    return Operation(
-        kind=row["kind"],
-        section=row["section"],
-        content=row["content"],
-        bullets=tuple(row["bullets"]),
-        sources=tuple(row["sources"]),
+def _together(first: Merged, second: Merged) -> Merged:
+    return Merged(
+        operations=first.operations + second.operations, contradictions=first.contradictions + second.contradictions
     )

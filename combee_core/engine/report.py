@@ -10,7 +10,7 @@ from combee_core.store.versions import Versions
 
 
 def run_summary(database: Database, run: str) -> Row:
-    """State, version and totals of a run; `lessons` and `dropped_lessons` count its finished iterations."""
+    """State, version and totals of a run; `lessons`, `dropped_lessons` and `held_lessons` count finished iterations."""
     runs = Runs(database)
     row = runs.get(run)
     iterations = runs.iterations(run)
@@ -28,6 +28,7 @@ def run_summary(database: Database, run: str) -> Row:
         "wall_s": round(row["wall_s"], 3),
         "lessons": sum(iteration["lessons"] for iteration in iterations),
         "dropped_lessons": sum(iteration["dropped"] for iteration in iterations),
+        "held_lessons": sum(iteration["held"] for iteration in iterations),
         "bullets": len(version.playbook) if version else 0,
         "failures": runs.failures(run),
         "stopped_by": row["stopped_by"],
@@ -63,6 +64,7 @@ def _iteration(number: int, row: Mapping[str, Any] | None, nodes: Sequence[Row])
         "seconds": row["seconds"] if row else None,
         "lessons": row["lessons"] if row else len(texts),
         "dropped_lessons": row["dropped"] if row else None,
+        "held_lessons": row["held"] if row else None,
         "nodes": [_node(node, texts) for node in of_it],
     }
 
@@ -87,7 +89,11 @@ def _node(node: Row, texts: Mapping[str, str]) -> Row:
     if node["kind"] == "reflection":
         return shown | {"lessons": output.get("lessons", []), "dropped": []}
     dropped = [{"id": item, "text": texts.get(item, "")} for item in output.get("dropped", ())]
-    return shown | {"operations": output.get("operations", []), "dropped": dropped}
+    return shown | {
+        "operations": output.get("operations", []),
+        "dropped": dropped,
+        "contradictions": output.get("contradictions", []),
+    }
 
 
 def _shape(nodes: Sequence[Row]) -> Row:

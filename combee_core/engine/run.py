@@ -11,7 +11,7 @@ from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import Limiter
 from combee_core.engine.progress import Progress
 from combee_core.engine.settings import RunSettings
-from combee_core.engine.sources import kept_lessons, sources_after
+from combee_core.engine.sources import held_lessons, kept_lessons, sources_after
 from combee_core.learners.base import Learner
 from combee_core.playbook import Playbook, first_free_number, tag
 from combee_core.scan import TreePlan, plan
@@ -143,6 +143,7 @@ class Run:
         playbook = tag(finished.applied.playbook, tags)
         sources = sources_after(state.sources, finished, self._run, batch.iteration, batch.trace_ids)
         lessons = {lesson["id"] for output in finished.outputs.values() for lesson in output.get("lessons", ())}
+        kept, held = kept_lessons(finished), held_lessons(finished)
         with self._database.write() as cursor:
             version = self._versions.add(
                 cursor,
@@ -156,7 +157,7 @@ class Run:
             )
             cursor.execute("update runs set version = ? where id = ?", [version, self._run])
             cursor.execute(
-                "insert into iterations values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "insert into iterations values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     self._run,
                     batch.iteration,
@@ -165,8 +166,9 @@ class Run:
                     f"fixed: a batch size of {self._settings.batch} was set for this run",
                     seconds,
                     len(lessons),
-                    len(lessons - kept_lessons(finished)),
+                    len(lessons - kept - held),
                     version,
+                    len(held),
                 ],
             )
         return State(version, playbook, sources, finished.applied.next_number)

@@ -17,9 +17,11 @@ class RunSettings(BaseModel):
     paper's. `endpoint` None means the offline rules engine. `base` is the version to start from (None: empty).
 
     `fan_in` bounds the inputs of a merge above the groups: a level is added where they would be more. `fold_twins`
-    folds items that say the same before such a merge, `recheck` asks a merge once more for items that it left out,
-    `retain` carry adds what is left out even then as it is; all three off is the paper's setting. `max_…` are budgets
-    (calls, tokens in and out, US dollars, minutes) that the run stops before passing.
+    folds items that say the same before such a merge, `recheck` asks a merge once more for items that it left out.
+    `retain` says what becomes of lessons that are left out even then: review offers them in the review, carry adds them
+    as they are, off only lists them; all three off is the paper's setting. Bullets that fewer than `min_support` traces
+    stand behind are held back for the review. Beyond `playbook_tokens` the review proposes bullets to remove. `max_…`
+    are budgets (calls, tokens in and out, US dollars, minutes) that the run stops before passing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -37,7 +39,9 @@ class RunSettings(BaseModel):
     fan_in: int | None = Field(default=None, ge=2)
     fold_twins: bool = True
     recheck: bool = True
-    retain: Literal["off", "carry"] = "off"
+    retain: Literal["off", "review", "carry"] = "review"
+    min_support: int | None = Field(default=None, ge=1)
+    playbook_tokens: int | None = Field(default=None, ge=1)
     max_calls: int | None = Field(default=None, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
     max_cost: float | None = Field(default=None, gt=0)

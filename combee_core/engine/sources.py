@@ -14,6 +14,12 @@ def kept_lessons(finished: Finished) -> set[str]:
     return {lesson for row in rows if tree.took_effect(row) for lesson in _lessons(row, finished)}
 
 
+def held_lessons(finished: Finished) -> set[str]:
+    """Ids of the lessons that are held back for the review and not in the prompt by another way."""
+    rows = finished.final["operations"]
+    return {lesson for row in rows if "held" in row for lesson in _lessons(row, finished)} - kept_lessons(finished)
+
+
 def sources_after(before: Sources, finished: Finished, run: str, iteration: int, trace_ids: Sequence[str]) -> Sources:
     """Sources of every bullet of the new version; a bullet that was edited keeps those it had."""
     after = {bullet: list(entries) for bullet, entries in before.items()}

@@ -4,14 +4,14 @@ Node ids (`i1.r12`, `i1.m1.3`, `i1.final`) and item ids (`r12-1`, `m1-3-2`) come
 and playbooks do not depend on which run, day or machine made them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rapidfuzz import fuzz, process
 
 from combee_core.lesson import Item, Reflection
-from combee_core.playbook import Applied, Operation
+from combee_core.playbook import Merged, Operation
 from combee_core.scan import Merge, TreePlan
 
 # How much of its words an operation must share with an item to have been written from it.
@@ -75,18 +75,18 @@ def merge_output(
     merge: Merge,
     items: Sequence[Item],
     twins: Mapping[str, Sequence[str]],
-    operations: Sequence[Operation],
-    applied: Applied | None,
+    merged: Merged,
+    land: Callable[[list[dict[str, Any]]], object] | None = None,
 ) -> dict[str, Any]:
-    """A merge as it is kept: operations with ids and checked sources, the items that none of them cites.
+    """A merge as it is kept: operations with ids and checked sources, items that none cites, contradictions.
 
     Who cites an item cites its twins, too. Sources that do not exist are dropped; an operation that is left without any
-    gets those that its text shows (`recovered`). For the final merge each operation also says which bullet it landed
-    on, or why it was not applied.
+    gets those that its text shows (`recovered`). For the final merge, `land` writes into each operation which bullet it
+    landed on, or why it was not applied.
     """
     known = {item.id for item in items}
     rows: list[dict[str, Any]] = []
-    for number, operation in enumerate(operations, 1):
+    for number, operation in enumerate(merged.operations, 1):
         cited = [source for source in dict.fromkeys(operation.sources) if source in known]
         recovered = [] if cited else _recovered(operation, items)
         sources = tuple(name for source in cited or recovered for name in (source, *twins.get(source, ())))
@@ -94,14 +94,24 @@ def merge_output(
         row["invented"] = sorted(set(operation.sources) - known)
         row["recovered"] = bool(recovered)
         rows.append(row)
-    if applied is not None:
-        for done in applied.applied:
-            rows[done.index] |= {"bullet": done.bullet, "removed": done.removed}
-        for refused in applied.rejected:
-            rows[refused.index] |= {"rejected": refused.reason, "bullet": refused.duplicate_of}
-    kept = {source for row in rows if took_effect(row) for source in row["sources"]}
+    if land is not None:
+        land(rows)
+    kept = {source for row in rows if took_effect(row) or "held" in row for source in row["sources"]}
     everything = [name for item in items for name in (item.id, *twins.get(item.id, ()))]
-    return {"operations": rows, "dropped": [name for name in everything if name not in kept]}
+    return {
+        "operations": rows,
+        "dropped": [name for name in everything if name not in kept],
+        "contradictions": _contradictions(merged, known),
+    }
+
+
+def _contradictions(merged: Merged, known: set[str]) -> list[dict[str, Any]]:
+    """The reported contradictions that name at least two things which the merge was given."""
+    rows = [
+        found.model_dump() | {"sources": [source for source in dict.fromkeys(found.sources) if source in known]}
+        for found in merged.contradictions
+    ]
+    return [row for row in rows if row["sources"] and len(row["sources"]) + len(row["bullets"]) > 1]
 
 
 def _recovered(operation: Operation, items: Sequence[Item]) -> list[str]:
@@ -113,7 +123,7 @@ def _recovered(operation: Operation, items: Sequence[Item]) -> list[str]:
 
 def took_effect(row: Mapping[str, Any]) -> bool:
     """Whether a kept operation keeps the items it cites: it was applied, or its text was in the prompt already."""
-    return "rejected" not in row or row["bullet"] is not None
+    return "held" not in row and ("rejected" not in row or row["bullet"] is not None)
 
 
 def merge_result(

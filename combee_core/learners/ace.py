@@ -13,10 +13,11 @@ from pydantic import BaseModel
 from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import ChatModel, Meter
 from combee_core.llm.structured import ask
-from combee_core.playbook import DEFAULT_SECTION, Operation, Playbook, render
+from combee_core.playbook import DEFAULT_SECTION, Contradiction, Merged, Operation, Playbook, render
 from combee_core.trace import Message, Trace
 
-INSTRUCTIONS = "v1"
+# A version that has landed is never edited: runs on record were made with it.
+INSTRUCTIONS = {"reflect": "v1", "merge": "v2"}
 
 # A tool that prints a whole log would fill the context with what no lesson needs: head and tail tell what happened.
 MESSAGE_CHARS = 6_000
@@ -56,10 +57,19 @@ class OperationAnswer(BaseModel):
     sources: list[str]
 
 
+class ContradictionAnswer(BaseModel):
+    """Items that cannot all hold as the model writes them."""
+
+    about: str = ""
+    sources: list[str] = []
+    bullets: list[str] = []
+
+
 class MergeAnswer(BaseModel):
     """What the model answers when asked to merge."""
 
     operations: list[OperationAnswer]
+    contradictions: list[ContradictionAnswer] = []
 
 
 class AceLearner:
@@ -79,20 +89,26 @@ class AceLearner:
             reasoning=answer.reasoning,
         )
 
-    async def merge(
-        self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool
-    ) -> tuple[Operation, ...]:
+    async def merge(self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool) -> Merged:
         """One call: operations that cite the items; a group's and the final merge are asked alike (paper section 3)."""
         prompt = f"{_playbook_part(playbook)}\n\n{items_part(items)}"
         answer = await ask(self._model, instructions("merge"), prompt, MergeAnswer, meter)
         sections = {item.id: item.section for item in items}
-        return tuple(_operation(entry, sections, playbook) for entry in answer.operations)
+        return Merged(
+            operations=tuple(_operation(entry, sections, playbook) for entry in answer.operations),
+            contradictions=tuple(map(_contradiction, answer.contradictions)),
+        )
 
 
 @cache
 def instructions(task: str) -> str:
     """The instructions for `reflect` or `merge`."""
-    return resources.files(__package__).joinpath("instructions", f"{task}-{INSTRUCTIONS}.md").read_text("utf-8").strip()
+    return (
+        resources.files(__package__)
+        .joinpath("instructions", f"{task}-{INSTRUCTIONS[task]}.md")
+        .read_text("utf-8")
+        .strip()
+    )
 
 
 def trace_part(trace: Trace) -> str:
@@ -153,7 +169,7 @@ def _lesson(entry: LessonAnswer) -> Lesson:
 
 def _operation(entry: OperationAnswer, sections: Mapping[str, str], playbook: Playbook) -> Operation:
     """The answer as an operation; an ADD without a section takes the one of its first source that has one."""
-    sources = tuple(source.strip("[] ") for source in entry.sources)
+    sources = _ids(entry.sources)
     section = entry.section
     if entry.type == "ADD" and not section.strip("# "):
         section = next((found for source in sources if (found := sections.get(source))), DEFAULT_SECTION)
@@ -161,9 +177,17 @@ def _operation(entry: OperationAnswer, sections: Mapping[str, str], playbook: Pl
         kind=entry.type,
         section=_section(section, playbook),
         content=entry.content.strip(),
-        bullets=tuple(bullet.strip("[] ") for bullet in entry.bullets),
+        bullets=_ids(entry.bullets),
         sources=sources,
     )
+
+
+def _contradiction(entry: ContradictionAnswer) -> Contradiction:
+    return Contradiction(sources=_ids(entry.sources), bullets=_ids(entry.bullets), about=_one_line(entry.about))
+
+
+def _ids(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.strip("[] ") for name in names)
 
 
 def _section(name: str, playbook: Playbook) -> str:

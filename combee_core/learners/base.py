@@ -5,7 +5,7 @@ from typing import Protocol
 
 from combee_core.lesson import Item, Reflection
 from combee_core.llm.base import Meter
-from combee_core.playbook import Operation, Playbook
+from combee_core.playbook import Merged, Playbook
 from combee_core.trace import Trace
 
 
@@ -22,8 +22,9 @@ class Learner(Protocol):
         """Look back at one run, made with `playbook` in the prompt; return its lessons and tags for bullets used."""
         ...
 
-    async def merge(
-        self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool
-    ) -> tuple[Operation, ...]:
-        """Fold `items` into operations whose `sources` are ids of these items; `final` ones edit the playbook."""
+    async def merge(self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool) -> Merged:
+        """Fold `items` into operations whose `sources` are ids of these items; `final` ones edit the playbook.
+
+        Items that cannot all hold are reported beside them.
+        """
         ...

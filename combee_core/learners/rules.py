@@ -6,15 +6,16 @@ what people and tools have said in the trace, word for word, and invents nothing
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from combee_core.learners.offline.grouping import clarity, clearest, grouped, nearest
-from combee_core.learners.offline.likeness import wording
+from combee_core.learners.offline.likeness import SAME, contradict, likeness, wording
 from combee_core.learners.offline.observations import observations
 from combee_core.learners.offline.tagging import tags
 from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import Meter
-from combee_core.playbook import DEFAULT_SECTION, Bullet, Operation, Playbook
+from combee_core.playbook import DEFAULT_SECTION, Bullet, Contradiction, Merged, Operation, Playbook
 from combee_core.trace import Trace
 
 
@@ -34,15 +35,13 @@ class RulesLearner:
             else "The trace states nothing to learn from: no feedback, correction, mended error or missed answer.",
         )
 
-    async def merge(
-        self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool
-    ) -> tuple[Operation, ...]:
+    async def merge(self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool) -> Merged:
         """One operation for each group of items that say the same; every item is cited, most supported first."""
         # Many lessons take a while to compare: other calls of the run go on meanwhile.
         return await asyncio.to_thread(_merged, items, playbook)
 
 
-def _merged(items: Sequence[Item], playbook: Playbook) -> tuple[Operation, ...]:
+def _merged(items: Sequence[Item], playbook: Playbook) -> Merged:
     new: list[Sequence[Item]] = []
     known: dict[str, list[Item]] = {}
     for group in _groups([item for item in items if item.kind == "ADD" and _has_words(item)]):
@@ -56,7 +55,18 @@ def _merged(items: Sequence[Item], playbook: Playbook) -> tuple[Operation, ...]:
             known.setdefault(item.bullets[0], []).append(item)
     new.sort(key=lambda group: -sum(item.support for item in group))
     updates = [_update(bullet, group, playbook) for bullet, group in known.items()]
-    return (*_passed_on(items), *updates, *map(_add, new))
+    return Merged(
+        operations=(*_passed_on(items), *updates, *map(_add, new)),
+        contradictions=tuple(_contradictions([*known.values(), *new])),
+    )
+
+
+def _contradictions(groups: Sequence[Sequence[Item]]) -> Iterator[Contradiction]:
+    """Pairs of groups about one thing of which one forbids what the other demands, or sets it to another value."""
+    texts = [wording(_best(group)) for group in groups]
+    for (left, one), (right, other) in combinations(enumerate(texts), 2):
+        if contradict(one, other) and likeness(one, other) >= SAME:
+            yield Contradiction(sources=(groups[left][0].id, groups[right][0].id))
 
 
 def _has_words(item: Item) -> bool:

@@ -153,4 +153,19 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         "alter table runs add column stopped_by varchar",
         "alter table runs add column limit_changes integer default 0",
     ),
+    "m007_held_back_and_answers": (
+        "alter table iterations add column held integer default 0",
+        """
+        create table answers (
+            prompt varchar not null,
+            version integer not null,
+            proposal varchar not null,
+            answer varchar not null,
+            content varchar,
+            reviewer varchar not null,
+            note varchar not null,
+            answered_at timestamptz not null default now()
+        )
+        """,
+    ),
 }

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from combee_core.learners.base import Learner
 from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import Meter
-from combee_core.playbook import Operation, Playbook
+from combee_core.playbook import Merged, Operation, Playbook
 from combee_core.trace import Message, Source, Trace
 
 
@@ -36,14 +36,17 @@ def add_each(items: Sequence[Item]) -> tuple[Operation, ...]:
 
 
 class Scripted:
-    """Answers by the given functions; `gate` (when given) is awaited before each answer."""
+    """Answers by the given functions; `gate` (when given) is awaited before each answer.
+
+    `merge` gives the operations alone, or a whole answer.
+    """
 
     name = "scripted"
 
     def __init__(
         self,
         reflect: Callable[[Trace], Reflection] = one_lesson,
-        merge: Callable[[Sequence[Item]], tuple[Operation, ...]] = add_each,
+        merge: Callable[[Sequence[Item]], tuple[Operation, ...] | Merged] = add_each,
         gate: Callable[[str], "asyncio.Future[None] | None"] | None = None,
     ) -> None:
         self._reflect, self._merge, self._gate = reflect, merge, gate
@@ -58,13 +61,12 @@ class Scripted:
         await self._answering(trace.id)
         return self._reflect(trace)
 
-    async def merge(
-        self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool
-    ) -> tuple[Operation, ...]:
+    async def merge(self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool) -> Merged:
         self.merged.append(tuple(item.id for item in items))
         meter.requests += 1
         await self._answering("final" if final else "merge")
-        return self._merge(items)
+        answer = self._merge(items)
+        return answer if isinstance(answer, Merged) else Merged(operations=answer)
 
     async def _answering(self, what: str) -> None:
         self._at_once += 1

@@ -2,18 +2,20 @@
 
 import asyncio
 import threading
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from combee_core.engine.fates import lesson_fates
 from combee_core.engine.report import merge_tree, run_summary
 from combee_core.engine.run import batches
 from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
-from combee_core.lesson import Reflection
+from combee_core.lesson import Lesson, Reflection
 from combee_core.llm.base import CallFailed
-from combee_core.playbook import Operation, render
+from combee_core.playbook import Contradiction, Merged, Operation, render
 from combee_core.store.traces import Traces
 from combee_core.store.versions import Versions
 from tests.engine.scripted import Scripted, add_each, make_trace, one_lesson, opened
@@ -317,3 +319,39 @@ def test_a_budget_of_calls_is_never_passed_and_the_run_says_which_it_was(bench, 
     assert (summary["state"], summary["stopped_by"]) == ("cancelled", "max_calls")
     assert learner.reflected.total() + len(learner.merged) == summary["calls"] == 7
     assert "7 calls" in summary["error"]
+
+
+def test_bullets_with_too_few_traces_are_held_back_and_neither_in_the_prompt_nor_dropped(bench):
+    def reflect(trace):
+        seen_twice = trace.feedback.startswith(("field_0 ", "field_1 "))
+        return Reflection(lessons=(Lesson(text="seen twice" if seen_twice else trace.feedback),))
+
+    place = bench(9)
+    run, version = place.learn(Scripted(reflect=reflect), batch=9, min_support=2)
+    assert [bullet.content for bullet in version.playbook.bullets] == ["seen twice"]
+    summary = run_summary(place.database, run)
+    assert (summary["lessons"], summary["held_lessons"], summary["dropped_lessons"]) == (9, 7, 0)
+    final = merge_tree(place.database, run)["iterations"][0]["nodes"][-1]
+    assert sorted(row["held"] for row in final["operations"] if "held" in row) == [1] * 7
+    assert Counter(lesson.fate for lesson in lesson_fates(place.runs.nodes(run))) == {"in_prompt": 2, "held": 7}
+
+
+def test_what_the_prompt_says_already_is_never_held_back(bench):
+    place = bench(4)
+    same = Reflection(lessons=(Lesson(text="said before"),))
+    _, version = place.learn(Scripted(reflect=lambda trace: same), batch=3, min_support=2)
+    assert version.support("rules-00001") == 4
+
+
+def test_contradictions_that_a_merge_reports_are_kept_without_what_it_was_not_given(bench):
+    def merge(items):
+        found = (
+            Contradiction(sources=(items[0].id, items[-1].id, "r99-1"), about="units"),
+            Contradiction(sources=(items[0].id,), about="nothing on the other side"),
+        )
+        return Merged(operations=add_each(items), contradictions=found)
+
+    place = bench(4)
+    run, _ = place.learn(Scripted(merge=merge), batch=4)
+    final = merge_tree(place.database, run)["iterations"][0]["nodes"][-1]
+    assert [(row["about"], len(row["sources"])) for row in final["contradictions"]] == [("units", 2)]

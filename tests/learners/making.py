@@ -60,7 +60,7 @@ def lessons(run: Trace) -> list[str]:
 
 
 def merge(items: Sequence[Item], known: Playbook | None = None) -> tuple[Operation, ...]:
-    return asyncio.run(RulesLearner().merge(items, known or Playbook(), Meter(), True))
+    return asyncio.run(RulesLearner().merge(items, known or Playbook(), Meter(), True)).operations
 
 
 def items(*texts: str) -> list[Item]:

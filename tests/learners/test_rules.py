@@ -292,3 +292,13 @@ def test_learning_from_the_same_traces_again_adds_hardly_anything(name):
     again = merge(found, once)
     cited = {source for operation in again if operation.kind == "UPDATE" for source in operation.sources}
     assert len(cited) >= 0.95 * len(found)
+
+
+def test_two_policies_that_cannot_both_hold_are_reported_as_a_contradiction():
+    some = items(
+        "Send the refund of opened goods to the card.",
+        "Ask for the order number first.",
+        "Do not send the refund of opened goods to the card.",
+    )
+    answer = asyncio.run(RulesLearner().merge(some, Playbook(), Meter(), True))
+    assert [found.sources for found in answer.contradictions] == [("r1-1", "r3-1")]

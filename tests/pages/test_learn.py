@@ -128,6 +128,7 @@ def test_a_run_learns_from_the_traces_of_the_filter_with_the_settings_of_the_for
         fan_in=2,
         shuffle="plain",
         recheck=False,
+        retain="off",
         fold_twins=False,
     )
     assert RunSettings.model_validate(run["settings"]) == expected

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from combee_core.engine import tree
+from combee_core.engine import landing, tree
 from combee_core.lesson import Item, Lesson, Reflection
-from combee_core.playbook import Operation, Playbook, apply
+from combee_core.playbook import Merged, Operation, Playbook
 from combee_core.scan import plan
 from combee_core.store.database import Row
 from pages.merge_view import MergeView
@@ -59,8 +59,8 @@ def grown(
             inputs = tree.input_ids(1, merge)
             items = [item for name in inputs for item in results[name].items]
             operations = list(merging(items, final))
-            applied = apply(Playbook(), operations, 1) if final else None
-            output = tree.merge_output(merge, items, {}, operations, applied)
+            land = (lambda rows: landing.land(rows, Playbook(), 1)) if final else None
+            output = tree.merge_output(merge, items, {}, Merged(operations=tuple(operations)), land)
             results[node] = tree.merge_result(node, output, [results[name] for name in inputs], trace_of)
             rows[node] = _row(node, "final" if final else "merge", merge.level, merge.group, list(inputs), output)
     ends = list(rows).index(f"i1.{until}")
