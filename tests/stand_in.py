@@ -14,6 +14,7 @@ import random
 import re
 import threading
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -48,11 +49,18 @@ class Behaviour:
     models: tuple[str, ...] = ("stand-in",)
 
 
+Instead = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse | None]]
+
+
 class StandIn:
-    """The server in a thread of its own. `behaviour` may be changed at any time; use as a context manager."""
+    """The server in a thread of its own. `behaviour` may be changed at any time; use as a context manager.
+
+    `instead` answers in the place of what the server would say to a request, unless it returns None.
+    """
 
     def __init__(self, behaviour: Behaviour | None = None, port: int = 0) -> None:
         self.behaviour = behaviour or Behaviour()
+        self.instead: Instead | None = None
         self.requests = 0
         self.answered = 0
         self.in_flight = 0
@@ -153,6 +161,8 @@ class StandIn:
         self.bodies.append(body)
         if refused := self._check_key(request) or self._refusal_of_parameters(body):
             return refused
+        if self.instead is not None and (other := await self.instead(request, body)) is not None:
+            return other
         prompt = json.dumps(body["messages"])
         name = hashlib.sha256(prompt.encode()).hexdigest()
         self.asked[name] += 1
@@ -174,7 +184,7 @@ class StandIn:
         self.answered += 1
         self.answers[name] += 1
         self.tick.set()
-        return web.json_response(_completion(body, _spoiled(fault, reply(body, self.behaviour)), fault))
+        return web.json_response(completion(body, _spoiled(fault, reply(body, self.behaviour)), fault))
 
     def _refusal_of_parameters(self, body: dict[str, Any]) -> web.Response | None:
         for name in self.behaviour.refuses:
@@ -265,7 +275,8 @@ def _spoiled(fault: str, answer: dict[str, Any]) -> str:
     return text
 
 
-def _completion(body: dict[str, Any], text: str, fault: str) -> dict[str, Any]:
+def completion(body: dict[str, Any], text: str, fault: str = "") -> dict[str, Any]:
+    """A whole answer as an endpoint sends it."""
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if fault == "refusal":
         message["refusal"] = "I cannot help with that."

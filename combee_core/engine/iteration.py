@@ -4,6 +4,7 @@ What a call does is the learner's business, making it durable the journal's; thi
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from combee_core.playbook import Applied, Merged, Playbook
 from combee_core.scan import Merge, TreePlan
 from combee_core.store.runs import NodeRow
 from combee_core.store.traces import Traces
+
+log = logging.getLogger(__name__)
 
 # Kinds of failure that say something of one answer or one prompt; any other says that the endpoint is out of reach.
 OF_THE_ANSWER = frozenset({"empty", "truncated", "not_json", "wrong_shape", "refusal", "bad_request"})
@@ -89,6 +92,7 @@ class Iteration:
         self._applied = Applied(playbook=playbook, next_number=next_number)
         to_come = [index for index in tree.issue_order(plan) if tree.reflection_id(number, index) not in kept]
         self._ahead = TracesAhead(workshop.traces, [trace_ids[index] for index in to_come])
+        self._broken: set[str] = set()
         self._left_out_so_far = sum(row["state"] == "failed" for row in kept.values())
 
     async def run(self) -> Finished:
@@ -217,6 +221,23 @@ class Iteration:
         if kind == "rate_limited":
             self._workshop.limiter.overloaded()
 
+    def _failure_of(self, raised: Exception, node: str, meter: Meter) -> CallFailed:
+        """A failed call as it is; a mistake of Combee's own as the failure of this one node, logged once an iteration.
+
+        Any other CombeeError ends the run and is raised again.
+        """
+        if isinstance(raised, CallFailed):
+            return raised
+        if isinstance(raised, CombeeError):
+            raise raised
+        what = f"{type(raised).__name__}: {raised}"
+        if what not in self._broken:
+            self._broken.add(what)
+            log.error("the call of %s broke", node, exc_info=raised)
+        if meter.failed < meter.requests:
+            meter.fail("unexpected")
+        return CallFailed("unexpected", f"Combee itself broke on this call ({what[:200]}). See the log.")
+
     async def _call(
         self,
         blank: NodeRow,
@@ -243,7 +264,8 @@ class Iteration:
                     fresh = await call(meter)
                     state = "done"
                     self._workshop.limiter.worked()
-                except CallFailed as failure:
+                except Exception as raised:
+                    failure = self._failure_of(raised, blank.id, meter)
                     state, error = "failed", str(failure)
                     state, fresh = on_failure(failure)
                 finally:

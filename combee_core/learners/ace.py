@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import ChatModel, Meter
@@ -24,7 +24,13 @@ MESSAGE_CHARS = 6_000
 TRACE_CHARS = 60_000
 
 
-class LessonAnswer(BaseModel):
+class Written(BaseModel):
+    """What a model writes: a number where a text belongs is no reason to ask again."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+
+class LessonAnswer(Written):
     """One lesson as the model writes it."""
 
     lesson: str
@@ -32,14 +38,14 @@ class LessonAnswer(BaseModel):
     section: str = ""
 
 
-class TagAnswer(BaseModel):
+class TagAnswer(Written):
     """How one playbook bullet bore on the run."""
 
     id: str
     tag: Literal["helpful", "harmful", "neutral"]
 
 
-class ReflectionAnswer(BaseModel):
+class ReflectionAnswer(Written):
     """What the model answers when asked to reflect."""
 
     reasoning: str = ""
@@ -47,7 +53,7 @@ class ReflectionAnswer(BaseModel):
     bullet_tags: list[TagAnswer] = []
 
 
-class OperationAnswer(BaseModel):
+class OperationAnswer(Written):
     """One edit as the model writes it."""
 
     type: Literal["ADD", "UPDATE", "MERGE", "DELETE"]

@@ -19,6 +19,7 @@ FailureKind = Literal[
     "not_json",
     "wrong_shape",
     "refusal",
+    "unexpected",
 ]
 
 
@@ -86,6 +87,7 @@ class Completion:
     text: str
     finish_reason: str = "stop"
     refusal: str = ""
+    input_tokens: int = 0
     output_tokens: int = 0
 
 

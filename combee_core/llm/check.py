@@ -2,11 +2,15 @@
 
 import time
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from combee_core.llm.base import CallFailed, ChatMessage, Meter
+from combee_core.llm.client import open_client
 from combee_core.llm.endpoint import Endpoint, OpenAIModel
 from combee_core.llm.failures import RequestFailed, failure_of
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 TIMEOUT_S = 20.0
 
@@ -23,24 +27,25 @@ class EndpointCheck:
 
 async def check_endpoint(base_url: str, api_key: str | None, model: str | None = None) -> EndpointCheck:
     """List the models and, when `model` is given, ask it for one word. Never raises."""
-    if urlsplit(base_url).scheme not in ("http", "https") or not urlsplit(base_url).hostname:
-        return EndpointCheck(False, f"{base_url or 'Nothing'} is no address: it starts with http:// or https://.")
-    listed = await _list_models(base_url, api_key)
+    try:
+        client = open_client(base_url, api_key, TIMEOUT_S)
+    except CallFailed as failure:
+        return EndpointCheck(False, str(failure))
+    listed = await _list_models(client, base_url, (api_key or "").strip())
     if model is None or (not listed.ok and not listed.models):
         return listed
     return await _ask(base_url, api_key, model, listed)
 
 
-async def _list_models(base_url: str, api_key: str | None) -> EndpointCheck:
+async def _list_models(client: "AsyncOpenAI", base_url: str, key: str) -> EndpointCheck:
     import openai
 
-    client = openai.AsyncOpenAI(base_url=base_url, api_key=api_key or "none", max_retries=0, timeout=TIMEOUT_S)
     started = time.perf_counter()
     try:
         page = await client.models.list()
         names = tuple(sorted(entry.id for entry in page.data))
     except openai.OpenAIError as error:
-        return EndpointCheck(False, _sentence(failure_of(error, base_url, "list", api_key or "")))
+        return EndpointCheck(False, _sentence(failure_of(error, base_url, "list", key)))
     except (AttributeError, TypeError, ValueError):
         return EndpointCheck(False, f"{base_url} answers, but not as an OpenAI-compatible endpoint: is the path right?")
     finally:

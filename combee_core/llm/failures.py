@@ -44,23 +44,26 @@ def failure_of(error: "OpenAIError", base_url: str, model: str, key: str) -> Req
         return _of_status(error, base_url, model, key)
     if isinstance(error, openai.APIConnectionError):
         return RequestFailed("connection", f"No connection to {base_url}: {_why(error, key)}.", passing=True)
-    return RequestFailed("connection", f"{base_url}: {_said(str(error), key)}", passing=True)
+    return RequestFailed("connection", f"{base_url}: {said(str(error), key)}", passing=True)
 
 
 def _of_status(error: "APIStatusError", base_url: str, model: str, key: str) -> RequestFailed:
     status = error.status_code
-    said = _said(_message(error), key)
+    told = said(_message(error), key)
     if status in OVERLOADED:
         wait = retry_after(error.response.headers)
-        return RequestFailed("rate_limited", f"{base_url} has too many requests ({status}): {said}", True, wait, status)
+        return RequestFailed("rate_limited", f"{base_url} has too many requests ({status}): {told}", True, wait, status)
     if status in (408, 409) or status >= 500:
         wait = retry_after(error.response.headers)
-        return RequestFailed("server_error", f"{base_url} answered {status}: {said}", True, wait, status)
+        return RequestFailed("server_error", f"{base_url} answered {status}: {told}", True, wait, status)
+    if error.response.history:
+        to = said(str(error.response.url).removesuffix("/chat/completions"), key)
+        return RequestFailed("auth", f"{base_url} sends requests on to {to}: set that address.", status=status)
     if status in (401, 403):
-        return RequestFailed("auth", f"{base_url} refused the key ({status}): {said}", status=status)
+        return RequestFailed("auth", f"{base_url} refused the key ({status}): {told}", status=status)
     if status == 404:
-        return RequestFailed("auth", f"{base_url} knows no model {model}, or is no such address: {said}", status=status)
-    return RequestFailed("bad_request", f"{base_url} refused the request ({status}): {said}", status=status)
+        return RequestFailed("auth", f"{base_url} knows no model {model}, or is no such address: {told}", status=status)
+    return RequestFailed("bad_request", f"{base_url} refused the request ({status}): {told}", status=status)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -89,14 +92,14 @@ def refused_parameter(failure: RequestFailed, body: Mapping[str, Any]) -> str | 
     """Which parameter of the request a 400 speaks of, or None: `json_schema`, `json_object`, `temperature`, …"""
     if failure.kind != "bad_request":
         return None
-    said = str(failure).lower()
+    told = str(failure).lower()
     wanted = body.get("response_format", {}).get("type")
-    if wanted is not None and any(word in said for word in ("response_format", "json_schema", "json_object", "schema")):
+    if wanted is not None and any(word in told for word in ("response_format", "json_schema", "json_object", "schema")):
         return str(wanted)
-    if "max_tokens" in body and "max_tokens" in said:
+    if "max_tokens" in body and "max_tokens" in told:
         return "max_tokens"
     for name in ("temperature", "max_completion_tokens"):
-        if name in body and name in said:
+        if name in body and name in told:
             return name
     return None
 
@@ -128,11 +131,11 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _why(error: BaseException, key: str) -> str:
     cause = list(_causes(error))[-1]
-    said = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
-    return _said(said or type(cause).__name__, key).rstrip(".")
+    told = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
+    return said(told or type(cause).__name__, key).rstrip(".")
 
 
-def _said(text: str, key: str) -> str:
+def said(text: str, key: str) -> str:
     """What the endpoint said, on one line, shortened, without the key."""
     flat = " ".join((text.replace(key, "…") if key else text).split())
     return flat if len(flat) <= 200 else flat[:199] + "…"

@@ -1,17 +1,22 @@
 """Answers of a stated shape from models that may be weak: schema first, then JSON found in prose, then one repair."""
 
-import json
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from combee_core.importers.json_text import TextError, decode_one
 from combee_core.llm.base import AnswerSchema, CallFailed, ChatMessage, ChatModel, Completion, FailureKind, Meter
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
 SHOWN_CHARS = 2_000
+# An answer is lessons or operations on a few hundred items; one that is longer than this has run away.
+LONGEST_ANSWER = 1_000_000
+# How far the search for JSON goes: what it may read in all beyond ten times the text, what one try counts at least.
+SEARCH_CHARS = 1_000_000
+TRY_CHARS = 1_000
 
 
 class _Unusable(NamedTuple):
@@ -63,6 +68,8 @@ def _read(completion: Completion, answer_type: type[Answer]) -> "Answer | _Unusa
         return _Unusable("refusal", "The endpoint's content filter cut the answer.")
     if not completion.text.strip():
         return _Unusable("empty", "The answer was empty.")
+    if len(completion.text) > LONGEST_ANSWER:
+        return _Unusable("wrong_shape", f"It is longer than {LONGEST_ANSWER:,} characters.")
     reason = ""
     for value in json_objects(completion.text):
         try:
@@ -75,13 +82,18 @@ def _read(completion: Completion, answer_type: type[Answer]) -> "Answer | _Unusa
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """JSON objects in a text, the outermost ones, in order: the text itself, or objects within prose or code fences."""
-    decoder = json.JSONDecoder(strict=False)
+    """JSON objects in a text, the outermost ones, in order: the text itself, or objects within prose or code fences.
+
+    Their values are such as a database can hold. The search is given up where a text has many beginnings of objects
+    and no end to them: every one of these could be read to the end of the text.
+    """
+    effort = SEARCH_CHARS + 10 * len(text)
     position = text.find("{")
-    while position != -1:
+    while position != -1 and effort > 0:
         try:
-            value, end = decoder.raw_decode(text, position)
-        except (json.JSONDecodeError, RecursionError):
+            value, end = decode_one(text, position)
+        except TextError as error:
+            effort -= max(TRY_CHARS, error.position - position)
             end = position + 1
         else:
             if isinstance(value, dict):

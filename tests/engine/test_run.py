@@ -97,6 +97,32 @@ def test_a_failed_reflection_is_left_out_and_reported(bench):
     assert [(node["traces"], node["error"]) for node in failed] == [([bad.id], "The answer was no JSON.")]
 
 
+def test_a_mistake_of_our_own_is_the_failure_of_one_node_and_logged_once(bench, caplog):
+    bad = {make_trace(2).id, make_trace(4).id}
+
+    def reflect(trace):
+        if trace.id in bad:
+            raise TypeError("no \x00 such thing")
+        return one_lesson(trace)
+
+    def merge(items):
+        if items[0].id.startswith("r"):
+            raise RecursionError("too deep")
+        return add_each(items)
+
+    place = bench(6)
+    run, version = place.learn(Scripted(reflect=reflect, merge=merge), batch=6)
+    assert len(version.playbook) == 4
+    summary = run_summary(place.database, run)
+    assert summary["calls"] == 6 + 2 + 1
+    assert summary["failures"] == {"unexpected": 4}
+    nodes = merge_tree(place.database, run)["iterations"][0]["nodes"]
+    broken = [node for node in nodes if "broke on this call" in (node["error"] or "")]
+    assert sorted(node["state"] for node in broken) == ["carried", "carried", "failed", "failed"]
+    told = [record.getMessage() for record in caplog.records if "broke" in record.getMessage()]
+    assert len(told) == 2, "each mistake once, however many calls it breaks"
+
+
 def test_a_run_whose_every_reflection_fails_ends_as_failed_with_the_reason(bench):
     def reflect(trace):
         raise CallFailed("connection", "No answer from the endpoint.")

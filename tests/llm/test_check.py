@@ -39,6 +39,12 @@ def test_a_refused_key_is_told_without_showing_it(stand_in):
     assert "sk-wrong-key" not in found.message
 
 
+def test_a_key_that_cannot_be_sent_is_told(stand_in):
+    found = asyncio.run(check_endpoint(stand_in.url, "sk-one sk-two"))
+    assert not found.ok
+    assert "The key cannot be sent" in found.message
+
+
 def test_a_path_without_v1_is_told(stand_in):
     found = asyncio.run(check_endpoint(stand_in.url.removesuffix("/v1"), None))
     assert not found.ok

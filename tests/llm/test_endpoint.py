@@ -91,6 +91,33 @@ def test_a_refused_key_is_final_and_never_shown(stand_in):
     assert "refused the key" in str(told.value)
 
 
+@pytest.mark.parametrize("pasted", [f"{KEY}\n", f"  {KEY}\t", f"\n{KEY}\r\n", f"{KEY}\N{NO-BREAK SPACE}"])
+def test_what_was_copied_around_a_key_is_left_out(stand_in, pasted):
+    stand_in.set(key=KEY)
+    assert complete(stand_in.url, Meter(), key=pasted).text
+
+
+@pytest.mark.parametrize(
+    "pasted", ["sk-one sk-two", "sk-one\nsk-two", "\N{CYRILLIC SMALL LETTER ES}k-1", "sk-\x00", "sk-é"]
+)
+def test_a_key_that_no_header_can_carry_is_told_before_anything_is_sent(stand_in, pasted):
+    meter = Meter()
+    with pytest.raises(CallFailed, match="The key cannot be sent") as told:
+        complete(stand_in.url, meter, key=pasted)
+    assert pasted not in str(told.value)
+    assert meter.requests == stand_in.requests == 0
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:8000/v1", "", "ftp://x/v1", "http://", "http://[::1", "http://x:port/v1"]
+)
+def test_an_address_that_is_none_is_told_before_anything_is_sent(address):
+    meter = Meter()
+    with pytest.raises(CallFailed, match="is no address"):
+        complete(address, meter)
+    assert meter.requests == 0
+
+
 def test_the_key_is_no_part_of_what_can_be_stored_or_printed():
     endpoint = Endpoint(model="m")
     assert KEY not in repr(OpenAIModel(endpoint, KEY))

@@ -55,6 +55,10 @@ def test_json_inside_prose_is_found_without_another_request(text):
     [
         (Completion("no object at all"), "not_json"),
         (Completion('{"lessons": "none"}'), "wrong_shape"),
+        (Completion('{"lessons": NaN}'), "wrong_shape"),
+        (Completion(RIGHT + "x" * 2_000_000), "wrong_shape"),
+        (Completion('{"a":' * 100_000), "not_json"),
+        (Completion('{"a":[' * 300 + '{"b": "c"},' * 30_000), "not_json"),
         (Completion("", refusal="no"), "refusal"),
         (Completion("   "), "empty"),
         (Completion(RIGHT[:30], "length", output_tokens=40), "truncated"),
@@ -67,6 +71,29 @@ def test_each_useless_answer_is_counted_by_kind_and_asked_again_once(bad, kind):
     with pytest.raises(CallFailed) as told:
         asked(Answers(bad, bad), Meter())
     assert told.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "lesson"),
+    [
+        ('{"lessons": [{"lesson": "a \\ud83d b"}]}', "a \N{REPLACEMENT CHARACTER} b"),
+        ('{"lessons": [{"lesson": "a \\u0000 b"}]}', "a \N{REPLACEMENT CHARACTER} b"),
+        ('{"lessons": [{"lesson": "first"}], "lessons": [{"lesson": "last"}]}', "last"),
+        ('{"lessons": [{"lesson": "x", "evidence": 12.50}]}', "x"),
+        ('{"lessons": [{"lesson": "x"}], "more": Infinity, "deep": ' + "[" * 200 + "]" * 200 + "}", "x"),
+        ('{"lessons": [{"lesson": "a line\nbreak"}]}', "a line\nbreak"),
+    ],
+)
+def test_json_as_models_write_it_is_taken_and_made_storable(text, lesson):
+    meter = Meter()
+    assert asked(Answers(Completion(text)), meter).lessons[0].lesson == lesson
+    assert meter.failed == 0
+
+
+def test_numbers_where_ids_belong_are_no_reason_to_ask_again():
+    text = '{"operations": [{"type": "ADD", "content": "x", "sources": [1, 2.0, "r1-1"]}]}'
+    answer = asyncio.run(ask(Answers(Completion(text)), "instructions", "prompt", MergeAnswer, Meter()))
+    assert answer.operations[0].sources[-1] == "r1-1"
 
 
 def test_a_repair_shows_the_bad_answer_and_what_is_wrong_with_it():
