@@ -13,12 +13,11 @@ def usable_address(base_url: str) -> tuple[str, dict[str, str]]:
     """The address without what got there by accident, and its query. Raises CallFailed when it is none."""
     try:
         parts = urlsplit(base_url.strip())
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+            raise ValueError("no address")
     except ValueError:
-        usable = False
-    if not usable:
         shown = base_url.strip() or "Nothing"
-        raise CallFailed("auth", f"{shown} is no address: it starts with http:// or https://.")
+        raise CallFailed("auth", f"{shown} is no address: it starts with http:// or https://.") from None
     address = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
     return address, dict(parse_qsl(parts.query, keep_blank_values=True))
 

@@ -261,14 +261,13 @@ def test_no_answer_breaks_the_reader(answer, cut):
     data = json.dumps(answer).encode()[:cut]
     try:
         read = completion_of(data, "http://here", "key")
-    except RequestFailed as failure:
-        assert "http://here" in str(failure)
-    else:
-        read.text.encode()
-        assert "\x00" not in read.text
-        assert 0 <= read.input_tokens < 2**40
-        assert isinstance(read.refusal, str)
-        assert isinstance(read.finish_reason, str)
+    except RequestFailed:
+        return
+    read.text.encode()
+    assert "\x00" not in read.text
+    assert 0 <= read.input_tokens < 2**40
+    assert isinstance(read.refusal, str)
+    assert isinstance(read.finish_reason, str)
 
 
 def test_the_stand_in_sends_what_is_read(stand_in):
