@@ -35,6 +35,7 @@ from combee_core.store.preferences import Preferences
 from combee_core.store.runs import Runs
 from combee_core.store.traces import ImportCounts, TraceFilter, Traces
 from combee_core.store.versions import Version, Versions
+from combee_core.strategies import check_learner
 from combee_core.trace import Trace
 
 ENDED = ("done", "failed", "cancelled", "interrupted")
@@ -194,6 +195,7 @@ class Workspace:
 
     def start(self, settings: RunSettings, which: TraceFilter | None = None, api_key: str | None = None) -> str:
         """Start a run in the background and return its id. `api_key` None takes OPENAI_API_KEY; it is never stored."""
+        check_learner(settings.strategy, with_model=settings.endpoint is not None)
         trace_ids = self._some_traces(which)
         base = self._base_version(settings)
         settings = settings.model_copy(update={"base": f"{settings.prompt}@{base}" if base else None})

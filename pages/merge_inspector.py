@@ -22,6 +22,8 @@ STATES = {
 WAYS = {
     "reflection": "a merge that got a copy",
     "merge": "what it reads, or the merge above",
+    "selection": "what it reads, or the merge above",
+    "summary": "what it reads, or the step above",
     "final": "what it reads",
 }
 
@@ -132,6 +134,8 @@ def _merge(inspected: Inspected, row: Row) -> None:
         f"{counted(len(given), what)} from {counted(len(row['inputs']), _unit(view, row['inputs']))} came in, "
         f"{counted(len(output['operations']), 'operation')} went out, {len(output['dropped']):,} dropped."
     )
+    if row["kind"] == "summary":
+        st.caption("A summary stands for everything that came in; which of it the text really says is not on record.")
     if output.get("rechecked"):
         st.caption("It was asked a second time, for what it had left out.")
     out, dropped, came = (

@@ -118,7 +118,10 @@ class MergeView:
             return "Final merge"
         if row["kind"] == "reflection":
             return f"Reflection {row['place'] + 1}"
-        return f"Group {row['place'] + 1}" if row["level"] == 1 else f"Merge {row['place'] + 1} of level {row['level']}"
+        if row["kind"] == "merge" and row["level"] == 1:
+            return f"Group {row['place'] + 1}"
+        what = f"{row['kind'].capitalize()} {row['place'] + 1}"
+        return what if row["level"] == 1 else f"{what} of level {row['level']}"
 
     def share(self, merge: str) -> float:
         """Share of the lessons under a merge that reached the prompt; 0 while that is not known."""

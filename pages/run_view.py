@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from combee_core.engine.outlook import iteration_count
-from combee_core.engine.progress import KINDS, Progress
+from combee_core.engine.progress import KINDS, Progress, counted_as
 from combee_core.errors import CombeeError
 from combee_core.store.database import Row
 from combee_core.workspace import Workspace
@@ -172,7 +172,7 @@ def _stopped(workspace: Workspace, row: Row) -> None:
     if row["error"]:
         st.text(row["error"])
     nodes = workspace.planned_nodes(run, _reached(row))
-    _bars({kind: _tally([node for node in nodes if node["kind"] == kind]) for kind in KINDS})
+    _bars({kind: _tally([node for node in nodes if counted_as(node["kind"]) == kind]) for kind in KINDS})
     if row["iterations"]:
         st.caption(f"{counted(row['iterations'], 'iteration')} had finished before and made {row['version']}.")
 

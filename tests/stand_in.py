@@ -217,6 +217,8 @@ def reply(body: dict[str, Any], behaviour: Behaviour) -> dict[str, Any]:
     """The right answer to a request: by its schema where it has one, else by what the prompt asks for."""
     prompt = "\n".join(message["content"] for message in body["messages"] if message["role"] == "user")
     items = ITEM.findall(prompt)
+    if items and '{"summary"' in body["messages"][0]["content"]:
+        return {"summary": " ".join(dict.fromkeys(text for _, text in items))}
     if items:
         return {"operations": _merge(items, behaviour), "contradictions": _contradictions(items, behaviour)}
     if "<<<TRACE-" in prompt:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from combee_core.scan import Merge, augment, describe, plan
+from combee_core.scan import Merge, Shuffle, augment, describe, plan
 
 seeds = st.integers(min_value=0, max_value=2**32)
+shuffles = st.sampled_from(["apart", "plain", "none"])
 fan_ins = st.one_of(st.none(), st.integers(min_value=2, max_value=12))
 
 
@@ -22,12 +23,12 @@ def deals(draw: st.DrawFn) -> tuple[int, int, int, int]:
 
 
 class TestAugment:
-    @given(deals(), st.booleans())
+    @given(deals(), shuffles)
     def test_every_copy_is_dealt_once_and_sizes_differ_by_at_most_one(
-        self, deal: tuple[int, int, int, int], plain: bool
+        self, deal: tuple[int, int, int, int], shuffle: Shuffle
     ) -> None:
         n, copies, groups, seed = deal
-        dealt = augment(n, copies, groups, seed, plain)
+        dealt = augment(n, copies, groups, seed, shuffle)
         assert Counter(item for group in dealt for item in group) == dict.fromkeys(range(n), copies)
         sizes = [len(group) for group in dealt]
         assert len(sizes) == groups
@@ -44,22 +45,31 @@ class TestAugment:
             assert max(together.values()) <= most
             assert all(together[item] >= copies // groups for item in range(n))
 
-    @given(deals(), st.booleans())
-    def test_the_same_seed_deals_the_same(self, deal: tuple[int, int, int, int], plain: bool) -> None:
+    @given(deals(), shuffles)
+    def test_the_same_seed_deals_the_same(self, deal: tuple[int, int, int, int], shuffle: Shuffle) -> None:
         n, copies, groups, seed = deal
-        assert augment(n, copies, groups, seed, plain) == augment(n, copies, groups, seed, plain)
+        assert augment(n, copies, groups, seed, shuffle) == augment(n, copies, groups, seed, shuffle)
 
-    @pytest.mark.parametrize("plain", [False, True])
-    def test_different_seeds_deal_differently(self, plain: bool) -> None:
-        assert len({augment(20, 2, 4, seed, plain) for seed in range(50)}) == 50
+    @pytest.mark.parametrize("shuffle", ["apart", "plain"])
+    def test_different_seeds_deal_differently(self, shuffle: Shuffle) -> None:
+        assert len({augment(20, 2, 4, seed, shuffle) for seed in range(50)}) == 50
+
+    @given(deals(), seeds)
+    def test_without_a_shuffle_neighbours_stay_together_whatever_the_seed(
+        self, deal: tuple[int, int, int, int], other: int
+    ) -> None:
+        n, copies, groups, seed = deal
+        dealt = augment(n, copies, groups, seed, "none")
+        assert [item for group in dealt for item in group] == list(range(n)) * copies
+        assert dealt == augment(n, copies, groups, other, "none")
 
     def test_what_a_seed_deals_never_changes_between_releases(self) -> None:
         assert augment(6, 2, 3, seed=7) == ((3, 0, 5, 2), (3, 1, 4, 0), (5, 2, 1, 4))
-        assert augment(6, 2, 3, seed=7, plain=True) == ((1, 4, 3, 0), (5, 2, 1, 2), (3, 4, 0, 5))
+        assert augment(6, 2, 3, seed=7, shuffle="plain") == ((1, 4, 3, 0), (5, 2, 1, 2), (3, 4, 0, 5))
 
     def test_the_plain_shuffle_lets_copies_meet_as_often_as_chance_has_it(self) -> None:
         wasted = [
-            sum(count - 1 for group in augment(64, 2, 8, seed, plain=True) for count in Counter(group).values())
+            sum(count - 1 for group in augment(64, 2, 8, seed, "plain") for count in Counter(group).values())
             for seed in range(200)
         ]
         expected = 64 * 15 / 127
@@ -98,12 +108,12 @@ class TestAugment:
 
 
 class TestPlan:
-    @given(deals(), fan_ins, st.booleans())
+    @given(deals(), fan_ins, shuffles)
     def test_every_output_is_merged_once_up_to_one_final_merge(
-        self, deal: tuple[int, int, int, int], fan_in: int | None, plain: bool
+        self, deal: tuple[int, int, int, int], fan_in: int | None, shuffle: Shuffle
     ) -> None:
         n, copies, groups, seed = deal
-        tree = plan(n, copies, groups, seed, plain, fan_in)
+        tree = plan(n, copies, groups, seed, shuffle, fan_in)
         assert len(tree.levels[0]) == groups
         assert len(tree.levels[-1]) == 1
         for depth, level in enumerate(tree.levels, start=1):
@@ -113,7 +123,7 @@ class TestPlan:
             sizes = [len(merge.inputs) for merge in level]
             assert max(sizes) - min(sizes) <= 1
             assert fan_in is None or max(sizes) <= fan_in
-        assert plan(n, copies, groups, seed, plain, fan_in) == tree
+        assert plan(n, copies, groups, seed, shuffle, fan_in) == tree
 
     @given(st.integers(min_value=4, max_value=300), st.integers(min_value=1, max_value=6), seeds)
     def test_by_default_there_are_two_levels_with_the_square_root_of_n_groups(

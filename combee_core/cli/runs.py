@@ -3,18 +3,20 @@
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from combee_core.cli.common import Session, counted, one_line, say, table, with_filter, with_workspace
 from combee_core.errors import CombeeError
 from combee_core.llm.endpoint import Endpoint
+from combee_core.scan import Shuffle
+from combee_core.strategies import STRATEGIES
 from combee_core.workspace import RunSettings, TraceFilter
 
 SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
-    *("cost_usd", "wall_s", "lessons", "dropped_lessons", "held_lessons", "bullets"),
+    *("cost_usd", "wall_s", "lessons", "dropped_lessons", "held_lessons", "bullets", "strategy"),
     *("failures", "stopped_by", "limit_changes", "levels", "recovered_citations", "rechecks"),
 )
 TELL_EVERY_S = 0.5
@@ -54,6 +56,10 @@ def with_budgets(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--parallel", type=click.IntRange(1, 4096), default=16, show_default=True, help="Calls at once.")
 @click.option("--copies", type=click.IntRange(1, 16), default=2, show_default=True, help="Copies of each reflection.")
 @click.option("--groups", type=click.IntRange(1), help="Groups of a batch [default: square root of its size].")
+@click.option("--shuffle", type=click.Choice(get_args(Shuffle)), default="apart", show_default=True, help="Of copies.")
+@click.option(
+    "--strategy", type=click.Choice(list(STRATEGIES)), default="combee", show_default=True, help="How to merge."
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--fan-in", type=click.IntRange(2), help="Most inputs of a merge above the groups [default: no bound].")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from combee_core.engine.run import tree_plan
 from combee_core.engine.settings import RunSettings
 from combee_core.llm.prices import cost
-from combee_core.scan import describe
+from combee_core.scan import TreePlan, describe
 from combee_core.store.database import Database
 
 CHARS_A_TOKEN = 4
@@ -40,13 +40,14 @@ def estimate(database: Database, trace_ids: list[str], settings: RunSettings) ->
     n = len(trace_ids)
     first = min(n, settings.batch)
     sizes = [first] * (n // first) + ([n % first] if n % first else [])
-    merges = {size: sum(len(level) for level in tree_plan(size, 1, settings).levels) for size in set(sizes)}
+    plans = {size: tree_plan(size, 1, settings) for size in set(sizes)}
+    merges = {size: _calls(plan) for size, plan in plans.items()}
     if settings.endpoint is None:
         shape = describe(tree_plan(first, 1, settings))
         return Estimate(shape, len(sizes) * settings.epochs, 0, 0, 0, 0.0, None, None)
     reflections = n * settings.epochs
     merge_calls = sum(merges[size] for size in sizes) * settings.epochs
-    items = reflections * LESSONS_A_REFLECTION * (settings.copies + 1)
+    items = sum(_items_read(plans[size]) for size in sizes) * settings.epochs
     input_tokens = (
         _trace_tokens(database, trace_ids) * settings.epochs
         + reflections * REFLECT_PROMPT_TOKENS
@@ -65,6 +66,26 @@ def estimate(database: Database, trace_ids: list[str], settings: RunSettings) ->
         seconds=_seconds(sizes, merges, settings, latency) if latency else None,
         sequential_seconds=reflections * (latency["reflection"] + latency["final"]) if latency else None,
     )
+
+
+def _calls(plan: TreePlan) -> int:
+    """Calls beside the reflections; a selection asks no model."""
+    return sum(step.kind != "selection" for level in plan.levels for step in level)
+
+
+def _items_read(plan: TreePlan) -> int:
+    """Items that all steps of an iteration read, if no merge drops any and twins are folded."""
+    read, items = 0, sum(len(step.inputs) for step in plan.levels[0]) * LESSONS_A_REFLECTION
+    for level in plan.levels:
+        read += items if level[0].kind != "selection" else 0
+        match level[0].kind:
+            case "merge":
+                items = min(items, plan.items * LESSONS_A_REFLECTION)
+            case "selection":
+                items = min(items, level[0].keep or items)
+            case "summary":
+                items = len(level)
+    return read
 
 
 def _seconds(sizes: list[int], merges: Mapping[int, int], settings: RunSettings, latency: Mapping[str, float]) -> float:

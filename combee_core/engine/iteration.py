@@ -20,6 +20,7 @@ from combee_core.engine.landing import hold_back, land, landed
 from combee_core.engine.limiter import Limiter
 from combee_core.engine.progress import Progress
 from combee_core.engine.settings import RunSettings
+from combee_core.engine.steps import take_step
 from combee_core.engine.twins import Folded, fold_twins
 from combee_core.errors import CombeeError
 from combee_core.learners.base import Learner
@@ -157,6 +158,8 @@ class Iteration:
             return tree.merge_output(merge, items, twins, merged, partial(self._land, inputs) if final else None)
 
         async def call(meter: Meter) -> dict[str, Any]:
+            if merge.kind != "merge":
+                return kept(await take_step(merge, items, self._workshop.learner, self._workshop.settings.seed, meter))
             merged, rechecked = await self._merged(items, meter, final)
             return kept(merged) | {"rechecked": rechecked}
 
@@ -165,7 +168,7 @@ class Iteration:
                 raise RunStopped(f"The final merge has failed. {failure}") from failure
             return "carried", kept(Merged(operations=tree.carried(items)))
 
-        kind = "final" if final else "merge"
+        kind = "final" if final else merge.kind
         blank = NodeRow(node, self._number, kind, merge.level, merge.group, names, "done", {}, 0.0)
         output = await self._call(blank, call, carry)
         if final:

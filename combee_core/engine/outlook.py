@@ -60,7 +60,7 @@ def _expected(iteration: int, trace_ids: tuple[str, ...], plan: TreePlan) -> Ite
             final = level is plan.levels[-1]
             node = tree.merge_id(iteration, merge, final)
             inputs = list(tree.input_ids(iteration, merge))
-            yield _waiting(iteration, node, "final" if final else "merge", merge.level, merge.group, inputs)
+            yield _waiting(iteration, node, "final" if final else merge.kind, merge.level, merge.group, inputs)
 
 
 def _waiting(

@@ -21,6 +21,11 @@ from combee_core.engine.limiter import Limiter
 KINDS = ("reflection", "merge", "final")
 
 
+def counted_as(kind: str) -> str:
+    """The kind under which a node is counted: selections and summaries stand where merges do."""
+    return kind if kind in KINDS else "merge"
+
+
 @dataclass
 class Progress:
     """Counters of one run in this process.
@@ -68,7 +73,7 @@ class Progress:
                 self.in_flight -= 1
                 self._spend(event.spent)
             case NodeSettled():
-                (self.done if event.state == "done" else self.failed)[event.kind] += 1
+                (self.done if event.state == "done" else self.failed)[counted_as(event.kind)] += 1
                 self.latest.extend(event.lessons)
             case LimitChanged():
                 self.limit = event.limit

@@ -19,6 +19,7 @@ def run_summary(database: Database, run: str) -> Row:
     return {
         "run": run,
         "prompt": row["prompt"],
+        "strategy": row["settings"].get("strategy", "combee"),
         "state": row["state"],
         "error": row["error"],
         "version": version.name if version else None,
@@ -75,7 +76,7 @@ def _node(node: Row, texts: Mapping[str, str]) -> Row:
         "id": node["id"],
         "kind": node["kind"],
         "level": node["level"],
-        "group": node["place"] + 1 if node["kind"] == "merge" else None,
+        "group": None if node["kind"] in ("reflection", "final") else node["place"] + 1,
         "inputs": node["inputs"],
         "traces": [node["trace"]] if node["trace"] else [],
         "state": node["state"],

@@ -14,11 +14,12 @@ from combee_core.engine.settings import RunSettings
 from combee_core.engine.sources import held_lessons, kept_lessons, sources_after
 from combee_core.learners.base import Learner
 from combee_core.playbook import Playbook, first_free_number, tag
-from combee_core.scan import TreePlan, plan
+from combee_core.scan import TreePlan
 from combee_core.store.database import Database, Row
 from combee_core.store.runs import Runs
 from combee_core.store.traces import Traces
 from combee_core.store.versions import Sources, Versions
+from combee_core.strategies import STRATEGIES, Shape
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,9 @@ def batches(trace_ids: Sequence[str], settings: RunSettings) -> list[Batch]:
 
 
 def tree_plan(batch_size: int, iteration: int, settings: RunSettings) -> TreePlan:
-    """The merge tree of one iteration (paper: parallel scan aggregation with augmented shuffling)."""
-    groups = None if settings.groups is None else min(settings.groups, batch_size)
-    seed = settings.seed * 1_000_003 + iteration
-    return plan(batch_size, settings.copies, groups, seed, plain=settings.shuffle == "plain", fan_in=settings.fan_in)
+    """The steps of one iteration, as the run's strategy plans them."""
+    shape = Shape(settings.copies, settings.groups, settings.shuffle, settings.fan_in)
+    return STRATEGIES[settings.strategy].plan(batch_size, shape, settings.seed * 1_000_003 + iteration)
 
 
 class Run:

@@ -1,10 +1,12 @@
 """What a learning run is asked to do; stored with the run, so that a resumed run does the very same."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from combee_core.llm.endpoint import Endpoint
+from combee_core.scan import Shuffle
+from combee_core.strategies import STRATEGIES, StrategyName
 
 PromptName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
@@ -14,7 +16,9 @@ class RunSettings(BaseModel):
 
     `batch` traces go into one iteration; `parallel` calls are in flight at most; each reflection is dealt out `copies`
     times to `groups` groups (None: floor(sqrt(n))). `shuffle` apart puts copies into different groups, plain is the
-    paper's. `endpoint` None means the offline rules engine. `base` is the version to start from (None: empty).
+    paper's, none leaves them in order. `strategy` is how reflections become one update; it heeds what of these concerns
+    it, and one that has a batch size of its own (sequential: 1) sets `batch`. `endpoint` None means the offline rules
+    engine. `base` is the version to start from (None: empty).
 
     `fan_in` bounds the inputs of a merge above the groups: a level is added where they would be more. `fold_twins`
     folds items that say the same before such a merge, `recheck` asks a merge once more for items that it left out.
@@ -32,7 +36,8 @@ class RunSettings(BaseModel):
     parallel: int = Field(default=16, ge=1, le=4096)
     copies: int = Field(default=2, ge=1, le=16)
     groups: int | None = Field(default=None, ge=1)
-    shuffle: Literal["apart", "plain"] = "apart"
+    shuffle: Shuffle = "apart"
+    strategy: StrategyName = "combee"
     seed: int = 0
     epochs: int = Field(default=1, ge=1)
     endpoint: Endpoint | None = None
@@ -46,3 +51,10 @@ class RunSettings(BaseModel):
     max_tokens: int | None = Field(default=None, ge=1)
     max_cost: float | None = Field(default=None, gt=0)
     max_minutes: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _batch_of_the_strategy(cls, values: Any) -> Any:
+        name = values.get("strategy") if isinstance(values, dict) else None
+        size = STRATEGIES[name].batch_size if name in STRATEGIES else None
+        return values if size is None else values | {"batch": size}

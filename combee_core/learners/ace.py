@@ -11,13 +11,13 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from combee_core.lesson import Item, Lesson, Reflection
-from combee_core.llm.base import ChatModel, Meter
+from combee_core.llm.base import CallFailed, ChatModel, Meter
 from combee_core.llm.structured import ask
 from combee_core.playbook import DEFAULT_SECTION, Contradiction, Merged, Operation, Playbook, render
 from combee_core.trace import Message, Trace
 
 # A version that has landed is never edited: runs on record were made with it.
-INSTRUCTIONS = {"reflect": "v1", "merge": "v2"}
+INSTRUCTIONS = {"reflect": "v1", "merge": "v2", "summarise": "v1"}
 
 # A tool that prints a whole log would fill the context with what no lesson needs: head and tail tell what happened.
 MESSAGE_CHARS = 6_000
@@ -78,6 +78,12 @@ class MergeAnswer(BaseModel):
     contradictions: list[ContradictionAnswer] = []
 
 
+class SummaryAnswer(BaseModel):
+    """What the model answers when asked to summarise."""
+
+    summary: str
+
+
 class AceLearner:
     """Reflects and merges with one chat model."""
 
@@ -105,10 +111,17 @@ class AceLearner:
             contradictions=tuple(map(_contradiction, answer.contradictions)),
         )
 
+    async def summarise(self, items: Sequence[Item], meter: Meter) -> str:
+        """One call: all items in one text (paper, the summarization baselines). Raises CallFailed when it is blank."""
+        answer = await ask(self._model, instructions("summarise"), items_part(items), SummaryAnswer, meter)
+        if not (text := _one_line(answer.summary)):
+            raise CallFailed("empty", f"{self._model.name} gave an empty summary.")
+        return text
+
 
 @cache
 def instructions(task: str) -> str:
-    """The instructions for `reflect` or `merge`."""
+    """The instructions for `reflect`, `merge` or `summarise`."""
     return (
         resources.files(__package__)
         .joinpath("instructions", f"{task}-{INSTRUCTIONS[task]}.md")

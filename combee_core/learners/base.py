@@ -1,7 +1,7 @@
 """The seam between the merge tree and whatever reflects and merges: a language model or the offline rules engine."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from combee_core.lesson import Item, Reflection
 from combee_core.llm.base import Meter
@@ -27,4 +27,13 @@ class Learner(Protocol):
 
         Items that cannot all hold are reported beside them.
         """
+        ...
+
+
+@runtime_checkable
+class Summariser(Protocol):
+    """A learner that can also write several items up as one text; the offline rules engine cannot."""
+
+    async def summarise(self, items: Sequence[Item], meter: Meter) -> str:
+        """One text, on one line, in place of all items. Counts and fails as a merge does."""
         ...
