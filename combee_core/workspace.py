@@ -13,11 +13,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from combee_core.diff import PlaybookDiff, compare
+from combee_core.engine.batch_sizes import batch_size_report
 from combee_core.engine.estimate import Estimate, estimate
 from combee_core.engine.events import Watcher
 from combee_core.engine.host import Host
 from combee_core.engine.lessons import Learnt, lessons_of_trace
-from combee_core.engine.outlook import Stamp, iteration_stamp, planned_nodes
+from combee_core.engine.outlook import Stamp, iteration_reached, iteration_stamp, iterations_in_all, planned_nodes
 from combee_core.engine.progress import Progress
 from combee_core.engine.report import merge_tree, run_summary
 from combee_core.engine.settings import RunSettings
@@ -198,7 +199,8 @@ class Workspace:
         check_learner(settings.strategy, with_model=settings.endpoint is not None)
         trace_ids = self._some_traces(which)
         base = self._base_version(settings)
-        settings = settings.model_copy(update={"base": f"{settings.prompt}@{base}" if base else None})
+        told = {"base": f"{settings.prompt}@{base}" if base else None, "batch_from": self._trials_before(settings)}
+        settings = settings.model_copy(update=told)
         run = self._runs.create(settings.prompt, settings.model_dump(mode="json"), trace_ids, base)
         self._host.start(run, lambda: _learner_of(settings, api_key))
         return run
@@ -271,6 +273,18 @@ class Workspace:
         """A value that changes whenever a node of the iteration is recorded."""
         return iteration_stamp(self._database, run, iteration)
 
+    def iteration_reached(self, run: str) -> int:
+        """The iteration that a run is at or has stopped in; the last one when all are finished."""
+        return iteration_reached(self._database, run)
+
+    def iterations_in_all(self, run: str) -> int:
+        """How many iterations a run has, finished and to come; with an automatic batch size as far as can be told."""
+        return iterations_in_all(self._database, run)
+
+    def batch_sizes(self, run: str) -> Row:
+        """The batch sizes of a run, as `combee batch-size --json` prints them: trials, fit, choices with reasons."""
+        return batch_size_report(self._database, run)
+
     def iterations(self, run: str) -> list[Row]:
         """Finished iterations of a run."""
         return self._runs.iterations(run)
@@ -340,6 +354,15 @@ class Workspace:
                 f"{version.name} is a version of another prompt than {settings.prompt}: --from takes its own."
             )
         return version.version
+
+    def _trials_before(self, settings: RunSettings) -> str | None:
+        """The run whose delays spare an automatic batch size its trials: the newest on the same endpoint."""
+        if settings.batch != "auto" or settings.endpoint is None:
+            return None
+        endpoint = settings.endpoint
+        return settings.batch_from or self._runs.latest_with_trials(
+            endpoint.base_url, endpoint.model, settings.parallel
+        )
 
 
 def _learner_of(settings: RunSettings, api_key: str | None) -> AbstractAsyncContextManager[Learner]:

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from combee_core.engine.outlook import iteration_count
 from combee_core.store.database import Row
-from combee_core.workspace import Workspace
 from pages import address
 from pages.common import get_workspace
 from pages.liveness import is_live
@@ -32,11 +30,11 @@ def main() -> None:
     if run != place.get("run"):
         address.move(run=run)
     row = runs[names.index(run)]
-    iterations = reached(workspace, row)
+    iterations = list(range(1, workspace.iteration_reached(run) + 1))
     iteration = (
         int(asked) if (asked := place.get("iteration", "")).isdecimal() and int(asked) in iterations else iterations[-1]
     )
-    choose(runs, row, iterations, iteration)
+    choose(runs, row, iterations, iteration, workspace.iterations_in_all(run))
     show_panel(Shown(workspace, run, iteration, is_live(workspace, run, row["state"]), row["prompt"]))
 
 
@@ -47,15 +45,8 @@ def nothing_yet() -> None:
         st.switch_page("learn.py")
 
 
-def reached(workspace: Workspace, row: Row) -> list[int]:
-    """Iterations that are finished, and the one that the run is at or has stopped in."""
-    finished = len(workspace.iterations(row["id"]))
-    return list(range(1, max(1, min(finished + 1, iteration_count(row["traces"], row["settings"]))) + 1))
-
-
-def choose(runs: Sequence[Row], row: Row, iterations: Sequence[int], iteration: int) -> None:
+def choose(runs: Sequence[Row], row: Row, iterations: Sequence[int], iteration: int, total: int) -> None:
     """The two selectors; they follow the address and change it."""
-    total = iteration_count(row["traces"], row["settings"])
     by_name = {each["id"]: each for each in runs}
     st.session_state["merges_run"] = row["id"]
     st.session_state["merges_iteration"] = iteration

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from combee_core.engine.estimate import Estimate
+from combee_core.engine.estimate import Estimate, typical
 from combee_core.engine.run import tree_plan
 from combee_core.errors import CombeeError
 from combee_core.workspace import Workspace
@@ -23,8 +23,7 @@ def show_plan(workspace: Workspace, planned: Planned | None) -> None:
         except CombeeError as error:
             st.warning(str(error))
     if planned is not None and estimate is not None:
-        first = min(planned.traces, planned.settings.batch)
-        st.image(plan_svg(tree_plan(first, 1, planned.settings)), alt=estimate.tree, width="stretch")
+        st.image(plan_svg(tree_plan(typical(estimate.sizes), 1, planned.settings)), alt=estimate.tree, width="stretch")
         st.markdown(f"**{estimate.tree}**")
         st.caption(_iterations(estimate, planned))
         _numbers(estimate, planned)
@@ -43,12 +42,16 @@ def show_plan(workspace: Workspace, planned: Planned | None) -> None:
 
 
 def _iterations(estimate: Estimate, planned: Planned) -> str:
-    settings = planned.settings
-    rest = planned.traces % settings.batch
-    last = f", the last one of {rest:,}" if rest and planned.traces > settings.batch else ""
-    size = min(planned.traces, settings.batch)
+    size, last = typical(estimate.sizes), estimate.sizes[-1]
+    if planned.settings.batch == "auto":
+        tried = "" if estimate.sizes[0] == size else f" after trials from {estimate.sizes[0]:,} on"
+        return (
+            f"{counted(planned.traces, 'trace')} in batches that the delays decide on, about {size:,}{tried}: about "
+            f"{counted(estimate.iterations, 'iteration')}, this tree in most of them."
+        )
+    shorter = f", the last one of {last:,}" if last != size else ""
     trees = "this tree once" if estimate.iterations == 1 else f"{estimate.iterations:,} such trees, one after the other"
-    return f"{counted(planned.traces, 'trace')} in batches of {size:,}{last}: {trees}."
+    return f"{counted(planned.traces, 'trace')} in batches of {size:,}{shorter}: {trees}."
 
 
 def _numbers(estimate: Estimate, planned: Planned) -> None:

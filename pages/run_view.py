@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from combee_core.engine.outlook import iteration_count
 from combee_core.engine.progress import KINDS, Progress, counted_as
 from combee_core.errors import CombeeError
 from combee_core.store.database import Row
@@ -76,7 +75,8 @@ def _working(workspace: Workspace, row: Row, progress: Progress | None) -> None:
         st.markdown("Waiting to start")
         progress = progress or Progress()
     else:
-        which = f"Iteration {progress.iteration:,} of {progress.iterations:,}"
+        about = "about " if row["settings"]["batch"] == "auto" else ""
+        which = f"Iteration {progress.iteration:,} of {about}{progress.iterations:,}"
         st.markdown(f"{which}, {counted(progress.batch_size, 'trace')}: **{PHASES[progress.phase]}**")
     _bars({kind: Tally(progress.done[kind], progress.failed[kind], progress.total[kind]) for kind in KINDS})
     pace: Pace = st.session_state.setdefault(f"learn_pace:{run}", Pace())
@@ -93,7 +93,7 @@ def _working(workspace: Workspace, row: Row, progress: Progress | None) -> None:
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Cancel", icon=":material/stop:", key="learn_cancel", on_click=workspace.cancel, args=(run,))
-        _look_into(run, row)
+        _look_into(workspace, run)
     _fresh(list(progress.latest))
 
 
@@ -141,7 +141,7 @@ def _done(workspace: Workspace, row: Row) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Review the changes", type="primary", icon=":material/rate_review:", key="learn_review"):
             st.switch_page("prompts.py", query_params={"version": row["version"]})
-        _look_into(row["run"], row)
+        _look_into(workspace, row["run"])
 
 
 def result_line(row: Row) -> str:
@@ -171,7 +171,7 @@ def _stopped(workspace: Workspace, row: Row) -> None:
         st.info(f"{run} was interrupted, as Combee stopped while it worked. It can go on without repeating a call.")
     if row["error"]:
         st.text(row["error"])
-    nodes = workspace.planned_nodes(run, _reached(row))
+    nodes = workspace.planned_nodes(run, workspace.iteration_reached(run))
     _bars({kind: _tally([node for node in nodes if counted_as(node["kind"]) == kind]) for kind in KINDS})
     if row["iterations"]:
         st.caption(f"{counted(row['iterations'], 'iteration')} had finished before and made {row['version']}.")
@@ -189,7 +189,7 @@ def _stopped(workspace: Workspace, row: Row) -> None:
             "Resume", type="primary", icon=":material/play_arrow:", key="learn_resume", on_click=resume
         ):
             st.rerun()
-        _look_into(run, row)
+        _look_into(workspace, run)
 
 
 def _tally(nodes: list[Row]) -> Tally:
@@ -197,11 +197,6 @@ def _tally(nodes: list[Row]) -> Tally:
     return Tally(done, sum(node["state"] == "failed" for node in nodes), len(nodes))
 
 
-def _look_into(run: str, row: Row) -> None:
-    query = {"run": run, "iteration": str(_reached(row))}
+def _look_into(workspace: Workspace, run: str) -> None:
+    query = {"run": run, "iteration": str(workspace.iteration_reached(run))}
     st.page_link("merges.py", label="Look into merges", icon=":material/account_tree:", query_params=query)
-
-
-def _reached(row: Row) -> int:
-    """The iteration that a run is at, or has stopped in; the last one when all are finished."""
-    return min(int(row["iterations"]) + 1, iteration_count(row["traces"], row["settings"]))

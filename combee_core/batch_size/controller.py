@@ -62,7 +62,7 @@ class Controller:
         if follow_share < 0:
             raise ValueError(f"The share by which the plateau must move cannot be negative, as {follow_share:g} is.")
         self._n = n
-        self._grid = candidates_by_hand(grid, n).sizes
+        self.grid = candidates_by_hand(grid, n).sizes
         self._tau_share = tau_share
         self._follow_share = follow_share
         # What a run has learnt can slow its later iterations down so much that only its trials are left to go by.
@@ -107,13 +107,13 @@ class Controller:
         curve = fit(measurements, self._n)
         if curve is None or curve.alpha <= 0:
             return False
-        return sum(self._grid[0] <= point.batch_size <= self._grid[-1] for point in curve.points) >= 2
+        return sum(self.grid[0] <= point.batch_size <= self.grid[-1] for point in curve.points) >= 2
 
     def _wanted(self, history: Sequence[Measurement], remaining: int) -> _Wanted:
-        smallest = self._grid[0]
+        smallest = self.grid[0]
         if self._n < smallest:
             return self._n, "fixed", f"{count(self._n)} do not fill the smallest candidate, {smallest:,}"
-        if len(self._grid) == 1:
+        if len(self.grid) == 1:
             return smallest, "fixed", f"{smallest:,} is the only candidate"
         trial = None if self._earlier else self._trial(history, remaining) or _second_trial(history, remaining)
         if trial:
@@ -123,14 +123,14 @@ class Controller:
 
     def _trial(self, history: Sequence[Measurement], remaining: int) -> _Wanted | None:
         tried = {measured.batch_size for measured in history}
-        for number, size in enumerate(self._grid, 1):
+        for number, size in enumerate(self.grid, 1):
             if size not in tried and size <= remaining:
-                return size, "trial", f"candidate {number} of {len(self._grid)}, to see what a batch of {size:,} takes"
+                return size, "trial", f"candidate {number} of {len(self.grid)}, to see what a batch of {size:,} takes"
         return None
 
     def _unfitted(self, history: Sequence[Measurement]) -> _Wanted:
         """Fewer than two batch sizes have a delay: the one that has, else the smallest."""
-        smallest = self._grid[0]
+        smallest = self.grid[0]
         if any(measured.seconds == 0 for measured in history if not measured.failed):
             return smallest, "fixed", f"iterations take no time to speak of, so that {smallest:,} costs none"
         for point in epoch_times(history, self._n):
@@ -157,7 +157,7 @@ class Controller:
 
     def _edge(self, curve: Fit) -> tuple[int, str]:
         """The largest batch size at which one more trace still saves τ, and why it is that."""
-        smallest = self._grid[0]
+        smallest = self.grid[0]
         if curve.alpha <= 0:
             return smallest, f"larger batches save no time, so that {smallest:,}, the smallest candidate, is best"
         edge = plateau(curve, smallest, self._tau_share)

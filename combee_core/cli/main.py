@@ -11,7 +11,7 @@ from typing import Never
 
 import click
 
-from combee_core.cli import runs, serve_model, traces, versions
+from combee_core.cli import batch_size, runs, serve_model, traces, versions
 from combee_core.cli.common import say
 from combee_core.errors import CombeeError
 
@@ -22,8 +22,9 @@ def combee() -> None:
     """Turn agent traces into a better system prompt, and stay in charge of what it says."""
 
 
-for command in (*traces.COMMANDS, *runs.COMMANDS, *versions.COMMANDS, *serve_model.COMMANDS):
-    combee.add_command(command)
+for group in (traces, runs, batch_size, versions, serve_model):
+    for command in group.COMMANDS:
+        combee.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> Never:

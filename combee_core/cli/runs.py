@@ -7,6 +7,8 @@ from typing import Any, get_args
 
 import click
 
+from combee_core.batch_size import TAU_SHARE
+from combee_core.cli.batch_size import BatchSize, BatchSizes
 from combee_core.cli.common import Session, counted, one_line, say, table, with_filter, with_workspace
 from combee_core.errors import CombeeError
 from combee_core.llm.endpoint import Endpoint
@@ -52,7 +54,15 @@ def with_budgets(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("learn")
 @click.option("--prompt", required=True, help="Name of the prompt to improve.")
 @click.option("--from", "base", help="Version to start from [default: the latest approved one, else empty].")
-@click.option("--batch", type=click.IntRange(1), default=32, show_default=True, help="Traces in one iteration.")
+@click.option("--batch", type=BatchSize(), default=32, show_default=True, help="Traces in one iteration, or auto.")
+@click.option("--batch-candidates", type=BatchSizes(), help="Batch sizes that auto tries [default: three to five].")
+@click.option(
+    "--tau",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=TAU_SHARE,
+    show_default=True,
+    help="Auto: share of the steepest saving that one more trace must still save.",
+)
 @click.option("--parallel", type=click.IntRange(1, 4096), default=16, show_default=True, help="Calls at once.")
 @click.option("--copies", type=click.IntRange(1, 16), default=2, show_default=True, help="Copies of each reflection.")
 @click.option("--groups", type=click.IntRange(1), help="Groups of a batch [default: square root of its size].")

@@ -1,8 +1,11 @@
 """What a run would take, said before it starts: the tree, the calls, tokens, cost and time."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from combee_core.batch_size import simulate
+from combee_core.engine.dealing import controller_for, fixed_size
 from combee_core.engine.run import tree_plan
 from combee_core.engine.settings import RunSettings
 from combee_core.llm.prices import cost
@@ -16,16 +19,21 @@ REFLECTION_TOKENS = 180
 MERGE_PROMPT_TOKENS = 600
 ITEM_TOKENS = 35
 LESSONS_A_REFLECTION = 2
+# Before any call was measured a call is a call: enough to tell which batch sizes would pay.
+UNMEASURED = {"reflection": 1.0, "merge": 1.0, "final": 1.0}
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Counts for the whole run; `seconds` is at the chosen parallelism, `sequential_seconds` learning one by one.
+    """Counts for the whole run; `sizes` are the batch sizes of an epoch, `tree` that of the commonest.
+
+    `seconds` is at the chosen parallelism, `sequential_seconds` learning one by one.
 
     `cost_usd` is None when the model's price is unknown; both times are None before any call has been measured.
     """
 
     tree: str
+    sizes: tuple[int, ...]
     iterations: int
     calls: int
     input_tokens: int
@@ -38,15 +46,14 @@ class Estimate:
 def estimate(database: Database, trace_ids: list[str], settings: RunSettings) -> Estimate:
     """Estimate a run over these traces. The numbers come from the plan, trace lengths and measured latencies."""
     n = len(trace_ids)
-    first = min(n, settings.batch)
-    sizes = [first] * (n // first) + ([n % first] if n % first else [])
+    latency = _latencies(database, settings.endpoint.model) if settings.endpoint else None
+    sizes = _sizes(n, settings, latency or UNMEASURED)
     plans = {size: tree_plan(size, 1, settings) for size in set(sizes)}
-    merges = {size: _calls(plan) for size, plan in plans.items()}
+    shape = describe(plans[typical(sizes)])
     if settings.endpoint is None:
-        shape = describe(tree_plan(first, 1, settings))
-        return Estimate(shape, len(sizes) * settings.epochs, 0, 0, 0, 0.0, None, None)
+        return Estimate(shape, sizes, len(sizes) * settings.epochs, 0, 0, 0, 0.0, None, None)
     reflections = n * settings.epochs
-    merge_calls = sum(merges[size] for size in sizes) * settings.epochs
+    merge_calls = sum(_calls(plans[size]) for size in sizes) * settings.epochs
     items = sum(_items_read(plans[size]) for size in sizes) * settings.epochs
     input_tokens = (
         _trace_tokens(database, trace_ids) * settings.epochs
@@ -55,15 +62,15 @@ def estimate(database: Database, trace_ids: list[str], settings: RunSettings) ->
         + items * ITEM_TOKENS
     )
     output_tokens = reflections * REFLECTION_TOKENS + items * ITEM_TOKENS
-    latency = _latencies(database, settings.endpoint.model)
     return Estimate(
-        tree=describe(tree_plan(first, 1, settings)),
+        tree=shape,
+        sizes=sizes,
         iterations=len(sizes) * settings.epochs,
         calls=reflections + merge_calls,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost_usd=cost(settings.endpoint.model, settings.endpoint.base_url, input_tokens, output_tokens),
-        seconds=_seconds(sizes, merges, settings, latency) if latency else None,
+        seconds=_seconds(sizes, settings, latency) if latency else None,
         sequential_seconds=reflections * (latency["reflection"] + latency["final"]) if latency else None,
     )
 
@@ -88,14 +95,31 @@ def _items_read(plan: TreePlan) -> int:
     return read
 
 
-def _seconds(sizes: list[int], merges: Mapping[int, int], settings: RunSettings, latency: Mapping[str, float]) -> float:
-    """Waves of calls at the chosen parallelism: reflections, groups, then one final merge, a batch after the other."""
-    total = 0.0
-    for size in sizes:
-        reflection_waves = -(-size // settings.parallel)
-        merge_waves = -(-max(0, merges[size] - 1) // settings.parallel)
-        total += reflection_waves * latency["reflection"] + merge_waves * latency["merge"] + latency["final"]
-    return total * settings.epochs
+def typical(sizes: Sequence[int]) -> int:
+    """The commonest batch size."""
+    return Counter(sizes).most_common(1)[0][0]
+
+
+def _sizes(n: int, settings: RunSettings, latency: Mapping[str, float]) -> tuple[int, ...]:
+    """The batch sizes of one epoch: as set, or as the controller would choose them if calls took what they took."""
+    controller = controller_for(n, settings)
+    if controller is None:
+        whole, rest = divmod(n, size := min(n, fixed_size(settings)))
+        return (size,) * whole + ((rest,) if rest else ())
+    chosen = simulate(controller, n, lambda size: _iteration_seconds(size, settings, latency))
+    return tuple(choice.batch_size for choice, _ in chosen)
+
+
+def _seconds(sizes: Sequence[int], settings: RunSettings, latency: Mapping[str, float]) -> float:
+    of_size = {size: _iteration_seconds(size, settings, latency) for size in set(sizes)}
+    return sum(of_size[size] for size in sizes) * settings.epochs
+
+
+def _iteration_seconds(size: int, settings: RunSettings, latency: Mapping[str, float]) -> float:
+    """Waves of calls at the chosen parallelism: reflections, groups, then one final merge."""
+    reflection_waves = -(-size // settings.parallel)
+    merge_waves = -(-max(0, _calls(tree_plan(size, 1, settings)) - 1) // settings.parallel)
+    return reflection_waves * latency["reflection"] + merge_waves * latency["merge"] + latency["final"]
 
 
 def _trace_tokens(database: Database, trace_ids: list[str]) -> int:

@@ -3,11 +3,12 @@
 Lets a figure show the whole merge tree while a run works on it, and for a run that stopped half-way.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from combee_core.engine import tree
-from combee_core.engine.run import batches, tree_plan
+from combee_core.engine.dealing import Batch, dealer_of, dealt_batches, measurements
+from combee_core.engine.run import tree_plan
 from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
 from combee_core.scan import TreePlan
@@ -20,25 +21,40 @@ Stamp = tuple[int, int, float]
 def planned_nodes(database: Database, run: str, iteration: int) -> list[Row]:
     """All nodes of an iteration in plan order; one that is not on record has the state `waiting` and no output.
 
-    Raises CombeeError when the run has no such iteration.
+    Raises CombeeError when the run has no such iteration, or has not come to say how many traces it will take.
     """
     runs = Runs(database)
     row = runs.get(run)
     settings = RunSettings.model_validate(row["settings"])
-    planned = batches(row["trace_ids"], settings)
-    if not 1 <= iteration <= len(planned):
-        raise CombeeError(f"{run} has no iteration {iteration}: it has {len(planned)}.")
-    trace_ids = planned[iteration - 1].trace_ids
+    trace_ids = _batch(runs, row, iteration).trace_ids
     stored = {node["id"]: node for node in runs.nodes(run, iteration)}
     expected = _expected(iteration, trace_ids, tree_plan(len(trace_ids), iteration, settings))
     return [stored.get(node["id"], {"run": run} | node) for node in expected]
 
 
-def iteration_count(traces: int, settings: Mapping[str, Any]) -> int:
-    """How many iterations a run over so many traces has, by its stored settings."""
-    batch: int = settings["batch"]
-    epochs: int = settings["epochs"]
-    return -(-traces // batch) * epochs
+def _batch(runs: Runs, row: Row, iteration: int) -> Batch:
+    """A batch that was dealt, or that is certain to be: all of them with a fixed batch size, else just the next one."""
+    dealt = dealt_batches(runs, row["id"])
+    dealer = dealer_of(runs, row, dealt)
+    while len(dealt) < iteration and (batch := dealer.next(measurements(runs.iterations(row["id"])))):
+        dealt.append(batch)
+        if dealer.controller is not None:
+            break
+    if not 1 <= iteration <= len(dealt):
+        raise CombeeError(f"{row['id']} has no iteration {iteration}: it has {len(dealt)}.")
+    return dealt[iteration - 1]
+
+
+def iterations_in_all(database: Database, run: str) -> int:
+    """How many iterations a run has, finished and to come; as far as can be told with an automatic batch size."""
+    runs = Runs(database)
+    return dealer_of(runs, runs.get(run), dealt_batches(runs, run)).in_all()
+
+
+def iteration_reached(database: Database, run: str) -> int:
+    """The iteration that a run is at or has stopped in; the last one when all are finished."""
+    runs = Runs(database)
+    return max(1, len(runs.batches(run)), len(runs.iterations(run)))
 
 
 def iteration_stamp(database: Database, run: str, iteration: int) -> Stamp:

@@ -1,11 +1,12 @@
 """A whole learning run: epochs over batches, one iteration and candidate version a batch, resumable at any point."""
 
-import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from combee_core.batch_size import Measurement
 from combee_core.engine.budget import Budget
+from combee_core.engine.dealing import Batch, dealer_of, dealt_batches, measurements
 from combee_core.engine.iteration import Finished, Iteration, Workshop
 from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import Limiter
@@ -23,15 +24,6 @@ from combee_core.strategies import STRATEGIES, Shape
 
 
 @dataclass(frozen=True)
-class Batch:
-    """One iteration's share of the traces: `iteration` and `epoch` count from 1."""
-
-    iteration: int
-    epoch: int
-    trace_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class State:
     """The prompt as the last finished iteration left it; `version` is None before anything is stored."""
 
@@ -39,17 +31,6 @@ class State:
     playbook: Playbook
     sources: Sources
     next_number: int
-
-
-def batches(trace_ids: Sequence[str], settings: RunSettings) -> list[Batch]:
-    """Deal the traces into batches, in a fresh seeded order each epoch; depends on ids and settings alone."""
-    dealt: list[Batch] = []
-    for epoch in range(1, settings.epochs + 1):
-        order = sorted(trace_ids)
-        random.Random(f"{settings.seed}:{epoch}").shuffle(order)
-        for start in range(0, len(order), settings.batch):
-            dealt.append(Batch(len(dealt) + 1, epoch, tuple(order[start : start + settings.batch])))
-    return dealt
 
 
 def tree_plan(batch_size: int, iteration: int, settings: RunSettings) -> TreePlan:
@@ -86,15 +67,25 @@ class Run:
         started = time.perf_counter()
         try:
             state = self._first_state()
-            for batch in self._unfinished(planned := batches(self._row["trace_ids"], self._settings)):
-                state = await self._iterate(batch, len(planned), state, workshop)
+            for batch, of in self._unfinished():
+                state = await self._iterate(batch, of, state, workshop)
         finally:
             await journal.close()
             self._runs.add_session(self._run, time.perf_counter() - started, limiter.changes)
 
-    def _unfinished(self, planned: Sequence[Batch]) -> Iterator[Batch]:
+    def _unfinished(self) -> Iterator[tuple[Batch, int]]:
+        """Each iteration that is still to be run, dealt when its turn comes, and how many there are in all."""
+        dealt = dealt_batches(self._runs, self._run)
+        dealer = dealer_of(self._runs, self._row, dealt)
         finished = {row["iteration"] for row in self._runs.iterations(self._run)}
-        return (batch for batch in planned if batch.iteration not in finished)
+        yield from ((batch, dealer.in_all()) for batch in dealt if batch.iteration not in finished)
+        while batch := dealer.next(self._delays() if dealer.controller else ()):
+            self._runs.deal(self._run, batch.iteration, batch.epoch, batch.trace_ids, batch.why)
+            if batch.iteration not in finished:
+                yield batch, dealer.in_all()
+
+    def _delays(self) -> list[Measurement]:
+        return measurements(self._runs.iterations(self._run))
 
     def _first_state(self) -> State:
         """Where the run stands: its last stored version, else the version to start from, else an empty playbook."""
@@ -110,6 +101,7 @@ class Run:
         groups = sum(len(level) for level in merge_tree.levels) - 1
         totals = {"reflection": len(batch.trace_ids), "merge": groups, "final": 1}
         self._progress.begin_iteration(batch.iteration, of, len(batch.trace_ids), totals)
+        kept = self._kept(batch.iteration)
         iteration = Iteration(
             batch.iteration,
             batch.trace_ids,
@@ -117,10 +109,10 @@ class Run:
             max(state.next_number, first_free_number(state.playbook)),
             merge_tree,
             workshop,
-            self._kept(batch.iteration),
+            kept,
         )
         finished = await iteration.run()
-        return self._store(batch, state, finished, time.perf_counter() - started)
+        return self._store(batch, state, finished, time.perf_counter() - started, whole=not kept)
 
     def _kept(self, iteration: int) -> dict[str, Row]:
         """Nodes that need no new call.
@@ -137,8 +129,11 @@ class Run:
         }
         return {row["id"]: row for row in rows if row["id"] not in try_again}
 
-    def _store(self, batch: Batch, state: State, finished: Finished, seconds: float) -> State:
-        """One transaction: the new version and the iteration that made it."""
+    def _store(self, batch: Batch, state: State, finished: Finished, seconds: float, whole: bool) -> State:
+        """One transaction: the new version and the iteration that made it.
+
+        `whole`: all of it was done in one session, so that its seconds tell what its batch size takes.
+        """
         tags = [output["tags"] for output in finished.outputs.values() if "tags" in output]
         playbook = tag(finished.applied.playbook, tags)
         sources = sources_after(state.sources, finished, self._run, batch.iteration, batch.trace_ids)
@@ -157,18 +152,20 @@ class Run:
             )
             cursor.execute("update runs set version = ? where id = ?", [version, self._run])
             cursor.execute(
-                "insert into iterations values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "insert into iterations (run, iteration, epoch, batch_size, why, seconds, lessons, dropped, version, "
+                "held, whole) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     self._run,
                     batch.iteration,
                     batch.epoch,
                     len(batch.trace_ids),
-                    f"fixed: a batch size of {self._settings.batch} was set for this run",
+                    batch.why,
                     seconds,
                     len(lessons),
                     len(lessons - kept - held),
                     version,
                     len(held),
+                    whole,
                 ],
             )
         return State(version, playbook, sources, finished.applied.next_number)

@@ -4,21 +4,25 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from combee_core.batch_size import TAU_SHARE
 from combee_core.llm.endpoint import Endpoint
 from combee_core.scan import Shuffle
 from combee_core.strategies import STRATEGIES, StrategyName
 
+BatchSize = Annotated[int, Field(ge=1)]
 PromptName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
 
 class RunSettings(BaseModel):
     """Settings of one run. The defaults are the paper's where it names one (copies 2, k = floor(sqrt(n))).
 
-    `batch` traces go into one iteration; `parallel` calls are in flight at most; each reflection is dealt out `copies`
-    times to `groups` groups (None: floor(sqrt(n))). `shuffle` apart puts copies into different groups, plain is the
-    paper's, none leaves them in order. `strategy` is how reflections become one update; it heeds what of these concerns
-    it, and one that has a batch size of its own (sequential: 1) sets `batch`. `endpoint` None means the offline rules
-    engine. `base` is the version to start from (None: empty).
+    `batch` traces go into one iteration; auto leaves that to the batch size controller, which tries `batch_candidates`
+    (None: three to five steps) and goes to the plateau where one more trace saves a share of `tau` of what it saves at
+    the smallest; `batch_from` is the run whose delays spare it the trials. `parallel` calls are in flight at most; each
+    reflection is dealt out `copies` times to `groups` groups (None: floor(sqrt(n))). `shuffle` apart puts copies into
+    different groups, plain is the paper's, none leaves them in order. `strategy` is how reflections become one update;
+    it heeds what of these concerns it, and one that has a batch size of its own (sequential: 1) sets `batch`.
+    `endpoint` None means the offline rules engine. `base` is the version to start from (None: empty).
 
     `fan_in` bounds the inputs of a merge above the groups: a level is added where they would be more. `fold_twins`
     folds items that say the same before such a merge, `recheck` asks a merge once more for items that it left out.
@@ -32,7 +36,10 @@ class RunSettings(BaseModel):
 
     prompt: PromptName
     base: str | None = None
-    batch: int = Field(default=32, ge=1)
+    batch: BatchSize | Literal["auto"] = 32
+    batch_candidates: tuple[BatchSize, ...] | None = Field(default=None, min_length=1)
+    tau: float = Field(default=TAU_SHARE, gt=0, le=1)
+    batch_from: str | None = None
     parallel: int = Field(default=16, ge=1, le=4096)
     copies: int = Field(default=2, ge=1, le=16)
     groups: int | None = Field(default=None, ge=1)

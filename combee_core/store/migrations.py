@@ -168,4 +168,17 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         )
         """,
     ),
+    "m008_batches": (
+        """
+        create table batches (
+            run varchar not null,
+            iteration integer not null,
+            epoch integer not null,
+            trace_ids varchar not null,
+            why varchar not null,
+            primary key (run, iteration)
+        )
+        """,
+        "alter table iterations add column whole boolean default true",
+    ),
 }

@@ -3,7 +3,7 @@
 import os
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,6 +136,28 @@ class Runs:
     def iterations(self, run: str) -> list[Row]:
         """Finished iterations of a run in order."""
         return self._database.rows("select * from iterations where run = ? order by iteration", [run])
+
+    def deal(self, run: str, iteration: int, epoch: int, trace_ids: Sequence[str], why: str) -> None:
+        """Store which traces an iteration takes and why so many, before it starts."""
+        with self._database.write() as cursor:
+            cursor.execute("insert into batches values (?, ?, ?, ?, ?)", [run, iteration, epoch, _json(trace_ids), why])
+
+    def batches(self, run: str) -> list[Row]:
+        """The iterations that were dealt traces, in order, with `trace_ids` parsed."""
+        rows = self._database.rows("select * from batches where run = ? order by iteration", [run])
+        return [row | {"trace_ids": orjson.loads(row["trace_ids"])} for row in rows]
+
+    def latest_with_trials(self, base_url: str, model: str, parallel: int) -> str | None:
+        """The newest run with trials of batch sizes at this endpoint and parallelism, or None."""
+        row = self._database.row(
+            "select id from runs where json_extract_string(settings, '$.endpoint.base_url') = ? "
+            "and json_extract_string(settings, '$.endpoint.model') = ? "
+            "and json_extract(settings, '$.parallel')::integer = ? "
+            "and (select count(*) from iterations where run = id and whole and why like 'trial%') >= 2 "
+            "order by created_at desc, length(id) desc, id desc limit 1",
+            [base_url, model, parallel],
+        )
+        return row["id"] if row else None
 
     def failures(self, run: str) -> dict[str, int]:
         """How many requests of a run gave no usable answer, by kind."""

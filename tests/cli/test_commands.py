@@ -392,3 +392,33 @@ def test_a_budget_ends_a_run_cleanly_and_says_so(shell, chats, stand_in):
     assert "budget of 5 calls" in err
     assert shell.json("resume", summary["run"], "--max-calls", 100)["state"] == "done"
     assert set(stand_in.answers.values()) == {1}, "no finished call was made again"
+
+
+def test_an_automatic_batch_size_is_tried_fitted_and_told(shell, chats, stand_in):
+    shell("import", chats)
+    first = learn(shell, stand_in, "--batch", "auto", "--batch-candidates", "1,2,4")
+    report = shell.json("batch-size", first["run"])
+    assert [trial["batch_size"] for trial in report["trials"]][:3] == [1, 2, 4]
+    assert report["fit"].keys() == {"A", "alpha", "tau", "plateau", "r2"}
+    assert sum(choice["batch_size"] for choice in report["choices"]) == 12
+    assert all(choice["why"].split(":")[0] in ("trial", "plateau", "refit", "fixed") for choice in report["choices"])
+    assert "why" in shell("batch-size", first["run"])[0]
+    tree = shell.json("tree", first["run"])
+    assert [row["why"] for row in tree["iterations"]] == [choice["why"] for choice in report["choices"]]
+
+
+def test_a_second_run_on_the_same_endpoint_starts_from_the_delays_of_the_first(shell, chats, stand_in):
+    shell("import", chats)
+    stand_in.set(latency=0.05)
+    first = learn(shell, stand_in, "--batch", "auto", "--batch-candidates", "1,2,4")
+    second = learn(shell, stand_in, "--batch", "auto", "--batch-candidates", "1,2,4", "--parallel", "16")
+    report = shell.json("batch-size", second["run"])
+    assert report["started_from"] == first["run"]
+    assert report["trials"] == []
+    elsewhere = learn(shell, stand_in, "--batch", "auto", "--batch-candidates", "1,2,4", "--parallel", "3")
+    assert shell.json("batch-size", elsewhere["run"])["started_from"] is None
+
+
+@pytest.mark.parametrize("arguments", [("--batch", "many"), ("--batch-candidates", "2,x"), ("--tau", "0")])
+def test_a_wrong_batch_size_is_wrong_usage(shell, arguments):
+    shell("learn", "--prompt", "p", *arguments, code=2)

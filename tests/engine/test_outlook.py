@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from combee_core.engine.outlook import iteration_count, iteration_stamp, planned_nodes
-from combee_core.engine.run import batches
+from combee_core.engine.dealing import Dealer
+from combee_core.engine.outlook import iteration_reached, iteration_stamp, iterations_in_all, planned_nodes
 from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
 from combee_core.store.database import Database
@@ -36,7 +36,8 @@ def test_before_any_call_every_node_of_the_plan_is_waiting(database: Database, r
     nodes = planned_nodes(database, run, 1)
     assert [node["kind"] for node in nodes] == ["reflection"] * 6 + ["merge", "merge", "final"]
     assert {node["state"] for node in nodes} == {"waiting"}
-    first = batches(TRACES, SETTINGS)[0]
+    first = Dealer(TRACES, SETTINGS).next(())
+    assert first is not None
     assert [node["trace"] for node in nodes[:6]] == list(first.trace_ids)
     assert nodes[-1]["inputs"] == ["i1.m1.1", "i1.m1.2"]
 
@@ -65,11 +66,23 @@ def test_an_iteration_that_the_run_does_not_have_is_an_error_that_says_how_many_
         planned_nodes(database, run, 3)
 
 
-@pytest.mark.parametrize("epochs", [1, 3])
-@pytest.mark.parametrize("batch", [1, 6, 10, 32])
-def test_iterations_are_counted_as_they_are_dealt(batch: int, epochs: int) -> None:
-    settings = RunSettings(prompt="agent", batch=batch, epochs=epochs)
-    assert iteration_count(len(TRACES), settings.model_dump()) == len(batches(TRACES, settings))
+def test_an_automatic_batch_size_tells_of_the_next_iteration_and_no_further(database: Database) -> None:
+    settings = SETTINGS.model_copy(update={"batch": "auto", "batch_candidates": (2, 4)})
+    run = Runs(database).create("agent", settings.model_dump(mode="json"), TRACES, None)
+    assert sum(node["kind"] == "reflection" for node in planned_nodes(database, run, 1)) == 2
+    with pytest.raises(CombeeError, match="no iteration 2"):
+        planned_nodes(database, run, 2)
+    Runs(database).deal(run, 1, 1, TRACES[4:6], "trial: candidate 1")
+    nodes = planned_nodes(database, run, 1)
+    assert [node["trace"] for node in nodes if node["kind"] == "reflection"] == TRACES[4:6]
+
+
+def test_the_iteration_reached_is_the_one_that_was_dealt_last(database: Database, run: str) -> None:
+    assert (iteration_reached(database, run), iterations_in_all(database, run)) == (1, 2)
+    Runs(database).deal(run, 1, 1, TRACES[:6], "fixed")
+    assert (iteration_reached(database, run), iterations_in_all(database, run)) == (1, 2)
+    Runs(database).deal(run, 2, 1, TRACES[6:], "fixed")
+    assert (iteration_reached(database, run), iterations_in_all(database, run)) == (2, 2)
 
 
 def test_the_stamp_changes_with_every_record_and_also_when_a_node_is_tried_again(database: Database, run: str) -> None:

@@ -5,13 +5,10 @@ import threading
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
+from combee_core.engine.batch_sizes import batch_size_report
 from combee_core.engine.fates import lesson_fates
 from combee_core.engine.report import merge_tree, run_summary
-from combee_core.engine.run import batches
-from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
 from combee_core.lesson import Lesson, Reflection
 from combee_core.llm.base import CallFailed
@@ -263,24 +260,42 @@ def test_a_trace_without_lessons_costs_no_merge_call(bench):
     assert len(version.playbook) == 0
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    ids=st.sets(st.text("abcdef0123456789", min_size=4, max_size=8), min_size=1, max_size=60),
-    batch=st.integers(1, 70),
-    epochs=st.integers(1, 3),
-    seed=st.integers(-5, 5),
-    order=st.randoms(use_true_random=False),
-)
-def test_every_epoch_deals_every_trace_once_whatever_order_they_came_in(ids, batch, epochs, seed, order):
-    run_settings = RunSettings(prompt="p", batch=batch, epochs=epochs, seed=seed)
-    dealt = batches(sorted(ids), run_settings)
-    shuffled = list(ids)
-    order.shuffle(shuffled)
-    assert batches(shuffled, run_settings) == dealt
-    for epoch in range(1, epochs + 1):
-        of_epoch = [trace for one in dealt if one.epoch == epoch for trace in one.trace_ids]
-        assert sorted(of_epoch) == sorted(ids)
-    assert all(len(one.trace_ids) <= batch for one in dealt)
+def test_an_automatic_batch_size_learns_from_every_trace_once_and_says_why(bench):
+    place, learner = bench(40), Scripted()
+    run, version = place.learn(learner, batch="auto", batch_candidates=(2, 4, 8))
+    assert set(learner.reflected.values()) == {1}
+    assert len(version.playbook.bullets) == 40
+    rows = place.runs.iterations(run)
+    trials = [row["batch_size"] for row in rows if row["why"].startswith("trial: ")]
+    assert trials[:3] == [2, 4, 8]
+    assert all(row["why"].split(":")[0] in ("trial", "plateau", "refit", "fixed") for row in rows)
+    report = batch_size_report(place.database, run)
+    assert [trial["batch_size"] for trial in report["trials"]] == trials
+    assert report["fit"].keys() == {"A", "alpha", "tau", "plateau", "r2"}
+    assert [choice["batch_size"] for choice in report["choices"]] == [row["batch_size"] for row in rows]
+
+
+def test_an_iteration_that_was_cut_in_two_says_nothing_of_its_batch_size(bench):
+    place = bench(20)
+    held = threading.Event()
+
+    def gate(what):
+        if learner.reflected.total() > 2 + 2:
+            held.set()
+            return asyncio.get_running_loop().create_future()
+        return None
+
+    learner = Scripted(gate=gate)
+    run = place.begin(learner, batch="auto", batch_candidates=(2, 4, 8), parallel=1)
+    assert held.wait(30)
+    place.host.stop_run(run, "cancelled")
+    place.finish(run)
+    dealt = place.runs.batches(run)
+    assert [len(batch["trace_ids"]) for batch in dealt] == [2, 4]
+    place.host.start(run, opened(Scripted()))
+    assert place.finish(run)["state"] == "done"
+    assert place.runs.batches(run)[:2] == dealt
+    assert [row["whole"] for row in place.runs.iterations(run)][:3] == [True, False, True]
 
 
 def test_a_merge_that_leaves_many_items_out_is_asked_once_for_the_rest(bench):
