@@ -7,6 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 from pydantic import ValidationError
 
+from combee_core.engine.dealing import fixed_size
 from combee_core.engine.settings import RunSettings
 from combee_core.store.traces import TraceFilter
 from combee_core.workspace import Workspace
@@ -44,8 +45,7 @@ def run_form(workspace: Workspace) -> Planned | None:
     size, parallel, copies = st.columns(3)
     values: dict[str, Any] = {"prompt": prompt, "base": base, "endpoint": workspace.endpoint()}
     with size:
-        help_ = "Traces in one iteration: one merge tree, one version."
-        values["batch"] = _number("Batch size", defaults.batch, 1, 100_000, help_)
+        values["batch"] = _batch(defaults)
     with parallel:
         values["parallel"] = _number("Parallel", defaults.parallel, 1, 4_096, "Calls in flight at most, at any time.")
     with copies:
@@ -212,6 +212,19 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
     return values
 
 
+def _batch(defaults: RunSettings) -> int | Literal["auto"]:
+    """A number of traces, or automatic."""
+    help_ = "Traces in one iteration: one merge tree, one version."
+    automatic = st.session_state.get(_key("Automatic"), False)
+    size = _number("Batch size", fixed_size(defaults), 1, 100_000, help_, disabled=automatic)
+    help_ = (
+        "The first iterations try different batch sizes; the rest take the size beyond which a larger batch hardly "
+        "saves time. A run on an endpoint that was measured before starts from what was seen there."
+    )
+    chosen = st.checkbox("Automatic", key=_key("Automatic"), help=help_, persist_state="session")
+    return "auto" if chosen else size
+
+
 def _optional(label: str, without: str, help_: str, least: float = 1) -> float | None:
     """A number that may be left open; `without` says what that means."""
     return st.number_input(
@@ -242,7 +255,7 @@ def _key(label: str) -> str:
     return f"learn_{label.lower().replace(' ', '_')}"
 
 
-def _number(label: str, default: int, least: int, most: int, help_: str) -> int:
+def _number(label: str, default: int, least: int, most: int, help_: str, disabled: bool = False) -> int:
     """A whole number; a default that has changed begins the field anew."""
     return st.number_input(
         label,
@@ -253,6 +266,7 @@ def _number(label: str, default: int, least: int, most: int, help_: str) -> int:
         key=f"{_key(label)}:{default}",
         persist_state="session",
         help=help_,
+        disabled=disabled,
     )
 
 

@@ -325,3 +325,15 @@ def test_a_large_store_is_planned_in_batches(workspace: Workspace) -> None:
     number(at, "Batch size").set_value(1000).run()
     assert "1,000 reflections → 31 groups of 64–65 copies → 1 final merge" in text_of(at)
     assert "20 such trees" in text_of(at)
+
+
+def test_an_automatic_batch_size_is_planned_and_run(shop: Workspace) -> None:
+    at = open_page(PAGE)
+    at.checkbox(key="learn_automatic").check().run()
+    assert number(at, "Batch size").disabled
+    assert "batches that the delays decide on" in text_of(at)
+    at.button(key="learn_start").click().run()
+    (row,) = shop.runs()
+    assert shop.wait(row["id"], 60)
+    assert row["settings"]["batch"] == "auto"
+    assert shop.run(row["id"])["state"] == "done"
