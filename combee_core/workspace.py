@@ -7,11 +7,12 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from combee_core.compare import compare_runs
 from combee_core.diff import PlaybookDiff, compare
 from combee_core.engine.batch_sizes import batch_size_report
 from combee_core.engine.estimate import Estimate, estimate
@@ -36,8 +37,18 @@ from combee_core.store.preferences import Preferences
 from combee_core.store.runs import Runs
 from combee_core.store.traces import ImportCounts, TraceFilter, Traces
 from combee_core.store.versions import Version, Versions
-from combee_core.strategies import check_learner
+from combee_core.strategies import StrategyName, check_learner
 from combee_core.trace import Trace
+
+
+@dataclass(frozen=True)
+class Started:
+    """One strategy of a comparison: the run that was started for it, or why there is none."""
+
+    strategy: StrategyName
+    run: str | None
+    error: str | None = None
+
 
 ENDED = ("done", "failed", "cancelled", "interrupted")
 
@@ -199,10 +210,53 @@ class Workspace:
         check_learner(settings.strategy, with_model=settings.endpoint is not None)
         trace_ids = self._some_traces(which)
         base = self._base_version(settings)
-        told = {"base": f"{settings.prompt}@{base}" if base else None, "batch_from": self._trials_before(settings)}
-        settings = settings.model_copy(update=told)
+        settings = settings.model_copy(update={"base": f"{settings.prompt}@{base}" if base else None})
+        return self._begin(settings, trace_ids, base, api_key)
+
+    def start_comparison(
+        self,
+        settings: RunSettings,
+        strategies: Sequence[StrategyName],
+        which: TraceFilter | None = None,
+        api_key: str | None = None,
+    ) -> list[Started]:
+        """Start a run for each strategy, one after the other, all with these settings and from the same version.
+
+        The versions of strategy S are those of the prompt `NAME-S`, so that the prompt itself stays as it is. A
+        strategy that cannot be started is reported; the others go on, also when one of them fails.
+        """
+        trace_ids = self._some_traces(which)
+        base = self._base_version(settings)
+        reference = f"{settings.prompt}@{base}" if base else None
+        planned = {name: _for_strategy(settings, name, reference) for name in strategies}
+        started: list[Started] = []
+        last = None
+        for name, one in planned.items():
+            try:
+                check_learner(name, with_model=one.endpoint is not None)
+            except CombeeError as error:
+                started.append(Started(name, None, str(error)))
+            else:
+                last = self._begin(one, trace_ids, None, api_key, after=last)
+                started.append(Started(name, last))
+        return started
+
+    def compare_runs(self, runs: Sequence[str]) -> Row:
+        """What runs made of their traces, side by side, and what it took; see `combee compare --json`."""
+        return compare_runs(self._database, runs)
+
+    def _begin(
+        self,
+        settings: RunSettings,
+        trace_ids: list[str],
+        base: int | None,
+        api_key: str | None,
+        after: str | None = None,
+    ) -> str:
+        """Store a run and start it, once the run `after` has ended."""
+        settings = settings.model_copy(update={"batch_from": self._trials_before(settings)})
         run = self._runs.create(settings.prompt, settings.model_dump(mode="json"), trace_ids, base)
-        self._host.start(run, lambda: _learner_of(settings, api_key))
+        self._host.start(run, lambda: _learner_of(settings, api_key), after)
         return run
 
     def resume(self, run: str, api_key: str | None = None, budgets: Mapping[str, float] | None = None) -> bool:
@@ -361,8 +415,17 @@ class Workspace:
             return None
         endpoint = settings.endpoint
         return settings.batch_from or self._runs.latest_with_trials(
-            endpoint.base_url, endpoint.model, settings.parallel
+            endpoint.base_url, endpoint.model, settings.parallel, settings.strategy
         )
+
+
+def _for_strategy(settings: RunSettings, name: StrategyName, base: str | None) -> RunSettings:
+    """The settings of one run of a comparison. Raises CombeeError where the prompt's name leaves no room for it."""
+    prompt = f"{settings.prompt}-{name}"
+    try:
+        return RunSettings.model_validate(settings.model_dump() | {"prompt": prompt, "strategy": name, "base": base})
+    except ValueError as error:
+        raise CombeeError(f"{settings.prompt} is too long a name for a comparison: its runs learn {prompt}.") from error
 
 
 def _learner_of(settings: RunSettings, api_key: str | None) -> AbstractAsyncContextManager[Learner]:

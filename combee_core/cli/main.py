@@ -11,7 +11,7 @@ from typing import Never
 
 import click
 
-from combee_core.cli import batch_size, runs, serve_model, traces, versions
+from combee_core.cli import batch_size, compare, runs, serve_model, traces, versions
 from combee_core.cli.common import say
 from combee_core.errors import CombeeError
 
@@ -22,7 +22,7 @@ def combee() -> None:
     """Turn agent traces into a better system prompt, and stay in charge of what it says."""
 
 
-for group in (traces, runs, batch_size, versions, serve_model):
+for group in (traces, runs, compare, batch_size, versions, serve_model):
     for command in group.COMMANDS:
         combee.add_command(command)
 

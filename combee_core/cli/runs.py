@@ -14,7 +14,7 @@ from combee_core.errors import CombeeError
 from combee_core.llm.endpoint import Endpoint
 from combee_core.scan import Shuffle
 from combee_core.strategies import STRATEGIES
-from combee_core.workspace import RunSettings, TraceFilter
+from combee_core.workspace import RunSettings, TraceFilter, Workspace
 
 SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
@@ -92,27 +92,24 @@ def with_budgets(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--offline", is_flag=True, help="Use the offline rules engine, no language model.")
 @with_filter
 @with_workspace
-def learn(
-    session: Session,
-    base: str | None,
-    base_url: str | None,
-    model: str | None,
-    offline: bool,
-    which: TraceFilter,
-    **chosen: Any,
-) -> int:
+def learn(session: Session, which: TraceFilter, **chosen: Any) -> int:
     """Learn a new candidate version of a prompt from the traces in the database, all of them or those that match."""
-    workspace = session.workspace
+    return follow(session, session.workspace.start(settings_of(session.workspace, **chosen), which))
+
+
+def settings_of(
+    workspace: Workspace, base: str | None, base_url: str | None, model: str | None, offline: bool, **chosen: Any
+) -> RunSettings:
+    """The settings that the options of `learn` say; tells when no language model is in them."""
     endpoint = None if offline else _endpoint(workspace.endpoint(), base_url, model)
     if endpoint is None and not offline:
         say("No endpoint is set: the offline rules engine is used, no language model (--base-url and --model set one).")
     try:
-        settings = RunSettings(base=base, endpoint=endpoint, **chosen)
+        return RunSettings(base=base, endpoint=endpoint, **chosen)
     except ValueError as error:
         raise CombeeError(
             f"{chosen['prompt']!r} cannot be a prompt's name: use letters, digits, dot, dash and underscore."
         ) from error
-    return _follow(session, workspace.start(settings, which))
 
 
 def _endpoint(stored: Endpoint | None, base_url: str | None, model: str | None) -> Endpoint | None:
@@ -136,24 +133,30 @@ def resume(session: Session, run: str, **budgets: float | None) -> int:
     if not session.workspace.resume(run, budgets={name: most for name, most in budgets.items() if most is not None}):
         say(f"{run} has finished already: no call was made.")
         return _end(session, run)
-    return _follow(session, run)
+    return follow(session, run)
 
 
-def _follow(session: Session, run: str) -> int:
-    """Wait for a run and tell how it goes on stderr."""
-    workspace = session.workspace
-    told = 0.0
+def follow(session: Session, run: str) -> int:
+    """Wait for a run, tell how it goes on stderr, and print how it ended."""
     try:
-        while not workspace.wait(run, TELL_EVERY_S):
-            if sys.stderr.isatty() or time.monotonic() - told > 10:
-                told = time.monotonic()
-                _tell_progress(session, run)
+        attend(session, run)
     except KeyboardInterrupt:
-        workspace.interrupt(run)
-        workspace.wait(run)
+        session.workspace.interrupt(run)
+        session.workspace.wait(run)
         say(f"\nInterrupted; what has finished is kept. Go on with: combee resume {run}")
         return 130
     return _end(session, run)
+
+
+def attend(session: Session, run: str) -> None:
+    """Wait for a run and tell how it goes on stderr."""
+    told = 0.0
+    while not session.workspace.wait(run, TELL_EVERY_S):
+        if sys.stderr.isatty() or time.monotonic() - told > 10:
+            told = time.monotonic()
+            _tell_progress(session, run)
+    if sys.stderr.isatty():
+        click.echo("\r\033[K", nl=False, err=True)
 
 
 def _tell_progress(session: Session, run: str) -> None:
@@ -171,8 +174,6 @@ def _tell_progress(session: Session, run: str) -> None:
 def _end(session: Session, run: str) -> int:
     """Print how a run ended; 0 only when it is done."""
     summary = session.workspace.run(run)
-    if sys.stderr.isatty():
-        click.echo("\r\033[K", nl=False, err=True)
     session.answer({name: summary[name] for name in SUMMARY}, lambda: _tell_end(summary))
     if summary["failed_reflections"]:
         left_out = counted(summary["failed_reflections"], "reflection")
@@ -188,14 +189,14 @@ def _tell_end(summary: dict[str, Any]) -> None:
         f"{summary['run']} {summary['state']}: {summary['version'] or 'no version'} with "
         f"{counted(summary['bullets'], 'bullet')} from {counted(summary['traces'], 'trace')} "
         f"({counted(summary['lessons'], 'lesson')}, {summary['dropped_lessons']} dropped), "
-        f"{counted(summary['calls'], 'call')}, {summary['failed_calls']} failed, {_cost(summary['cost_usd'])}, "
+        f"{counted(summary['calls'], 'call')}, {summary['failed_calls']} failed, {money(summary['cost_usd'])}, "
         f"{summary['wall_s']:.1f} s."
     )
     if summary["version"] and summary["state"] == "done":
         click.echo(f"Next: combee diff, then combee approve {summary['version']} --by YOU")
 
 
-def _cost(cost: float | None) -> str:
+def money(cost: float | None) -> str:
     return "cost unknown" if cost is None else f"{cost:.4f} USD"
 
 

@@ -40,13 +40,18 @@ class Host:
         self._thread = threading.Thread(target=self._loop.run_forever, name="combee-engine", daemon=True)
         self._thread.start()
 
-    def start(self, run: str, open_learner: OpenLearner) -> None:
-        """Begin or go on with a stored run. Raises CombeeError when it is being worked on already."""
+    def start(self, run: str, open_learner: OpenLearner, after: str | None = None) -> None:
+        """Begin or go on with a stored run, once the live run `after` has ended, however that may be.
+
+        Raises CombeeError when the run is being worked on already.
+        """
         with self._lock:
             if self.is_live(run):
                 raise CombeeError(f"{run} is running already.")
             self.events.emit(run, RunStarted(Spent(**self._runs.totals(run), failures=self._runs.failures(run))))
-            self._live[run] = asyncio.run_coroutine_threadsafe(self._carry(run, open_learner), self._loop)
+            self._live[run] = asyncio.run_coroutine_threadsafe(
+                self._carry(run, open_learner, self._live.get(after or "")), self._loop
+            )
 
     def is_live(self, run: str) -> bool:
         """Whether a task of this process is working on the run."""
@@ -89,9 +94,9 @@ class Host:
         self._thread.join()
         self._loop.close()
 
-    async def _carry(self, run: str, open_learner: OpenLearner) -> None:
+    async def _carry(self, run: str, open_learner: OpenLearner, after: Future[None] | None) -> None:
         """Work on a run as a task that can be cancelled, and store how it ended."""
-        self._tasks[run] = asyncio.create_task(self._work(run, open_learner))
+        self._tasks[run] = asyncio.create_task(self._work(run, open_learner, after))
         state, error, stopped_by = "done", None, None
         try:
             await self._tasks[run]
@@ -113,7 +118,9 @@ class Host:
         await asyncio.to_thread(self._runs.set_state, run, state, error, stopped_by)
         self.events.emit(run, RunEnded(state, error))
 
-    async def _work(self, run: str, open_learner: OpenLearner) -> None:
+    async def _work(self, run: str, open_learner: OpenLearner, after: Future[None] | None) -> None:
+        if after is not None:
+            await asyncio.wait([asyncio.wrap_future(after)])
         progress = self._board.live(run)
         progress.emit = partial(self.events.emit, run)
         async with open_learner() as learner:

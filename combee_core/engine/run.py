@@ -89,11 +89,14 @@ class Run:
 
     def _first_state(self) -> State:
         """Where the run stands: its last stored version, else the version to start from, else an empty playbook."""
-        version = self._row["version"] or self._row["base_version"]
-        if version is None:
+        own: str = self._row["prompt"]
+        reference = f"{own}@{self._row['version']}" if self._row["version"] else self._settings.base
+        if reference is None:
             return State(None, Playbook(), {}, 1)
-        stored = self._versions.get(self._row["prompt"], version)
-        return State(stored.version, stored.playbook, stored.sources, stored.next_number)
+        prompt, _, number = reference.rpartition("@")
+        stored = self._versions.get(prompt, int(number))
+        # A run of a comparison starts from a version of another prompt, which cannot be the parent of its own.
+        return State(stored.version if prompt == own else None, stored.playbook, stored.sources, stored.next_number)
 
     async def _iterate(self, batch: Batch, of: int, state: State, workshop: Workshop) -> State:
         started = time.perf_counter()

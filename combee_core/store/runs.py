@@ -147,15 +147,16 @@ class Runs:
         rows = self._database.rows("select * from batches where run = ? order by iteration", [run])
         return [row | {"trace_ids": orjson.loads(row["trace_ids"])} for row in rows]
 
-    def latest_with_trials(self, base_url: str, model: str, parallel: int) -> str | None:
-        """The newest run with trials of batch sizes at this endpoint and parallelism, or None."""
+    def latest_with_trials(self, base_url: str, model: str, parallel: int, strategy: str) -> str | None:
+        """The newest run with trials of batch sizes at this endpoint, parallelism and strategy, or None."""
         row = self._database.row(
             "select id from runs where json_extract_string(settings, '$.endpoint.base_url') = ? "
             "and json_extract_string(settings, '$.endpoint.model') = ? "
             "and json_extract(settings, '$.parallel')::integer = ? "
+            "and coalesce(json_extract_string(settings, '$.strategy'), 'combee') = ? "
             "and (select count(*) from iterations where run = id and whole and why like 'trial%') >= 2 "
             "order by created_at desc, length(id) desc, id desc limit 1",
-            [base_url, model, parallel],
+            [base_url, model, parallel, strategy],
         )
         return row["id"] if row else None
 

@@ -9,57 +9,11 @@ from typing import Any
 
 import pytest
 
-from combee_core.cli.main import run
 from combee_core.playbook import parse
+from tests.cli.shell import Shell
 from tests.stand_in import StandIn
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def chats(tmp_path: Path) -> Path:
-    """Twelve chats in which the agent gets a unit wrong, one broken line, one chat twice."""
-    rows = [
-        {
-            "messages": [
-                {"role": "user", "content": f"Refund order {number}"},
-                {"role": "assistant", "content": f"Refunded {number}.50"},
-            ],
-            "score": number % 2,
-            "feedback": f"refund_order wants order_{number} in cents, so pass {number * 50} instead of {number}.50.",
-        }
-        for number in range(12)
-    ]
-    path = tmp_path / "chats.jsonl"
-    lines = [json.dumps(row) for row in rows]
-    path.write_text("\n".join([*lines[:3], '{"messages": [', *lines[3:], lines[0]]) + "\n")
-    return path
-
-
-class Shell:
-    """Runs commands on one database in this process."""
-
-    def __init__(self, db: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.db = db
-        self._capsys = capsys
-
-    def __call__(self, *arguments: object, code: int = 0) -> tuple[str, str]:
-        self._capsys.readouterr()
-        name, *rest = map(str, arguments)
-        ended = run([name, "--db", str(self.db), *rest])
-        out, err = self._capsys.readouterr()
-        assert ended == code, err
-        assert "Traceback" not in err
-        return out, err
-
-    def json(self, *arguments: object, code: int = 0) -> dict[str, Any]:
-        out, _ = self(*arguments, "--json", code=code)
-        return json.loads(out)
-
-
-@pytest.fixture
-def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
-    return Shell(tmp_path / "combee.duckdb", capsys)
 
 
 def learn(shell: Shell, server: StandIn, *more: object) -> dict[str, Any]:
