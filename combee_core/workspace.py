@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from combee_core.compare import compare_runs
 from combee_core.diff import PlaybookDiff, compare
-from combee_core.engine.batch_sizes import batch_size_report
+from combee_core.engine.batch_sizes import BatchSizes, batch_sizes_of
 from combee_core.engine.estimate import Estimate, estimate
 from combee_core.engine.events import Watcher
 from combee_core.engine.host import Host
@@ -335,9 +335,9 @@ class Workspace:
         """How many iterations a run has, finished and to come; with an automatic batch size as far as can be told."""
         return iterations_in_all(self._database, run)
 
-    def batch_sizes(self, run: str) -> Row:
-        """The batch sizes of a run, as `combee batch-size --json` prints them: trials, fit, choices with reasons."""
-        return batch_size_report(self._database, run)
+    def batch_sizes(self, run: str) -> BatchSizes:
+        """The batch sizes of a run: trials, fitted curve, choices with their reasons."""
+        return batch_sizes_of(self._database, run)
 
     def iterations(self, run: str) -> list[Row]:
         """Finished iterations of a run."""

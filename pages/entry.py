@@ -15,6 +15,7 @@ page = st.navigation(
         st.Page("traces.py", title="Traces", icon=":material/forum:"),
         st.Page("learn.py", title="Learn", icon=":material/school:"),
         st.Page("merges.py", title="Merges", icon=":material/account_tree:"),
+        st.Page("batch_size.py", title="Batch size", icon=":material/speed:"),
         st.Page("prompts.py", title="Prompts", icon=":material/rule:"),
         st.Page("settings.py", title="Settings", icon=":material/tune:"),
     ],

@@ -212,6 +212,12 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
     return values
 
 
+def use_batch_size(workspace: Workspace, size: int) -> None:
+    """Let the form begin with this batch size when it is drawn next."""
+    st.session_state[f"{_key('Batch size')}:{fixed_size(_defaults(workspace))}"] = size
+    st.session_state[_key("Automatic")] = False
+
+
 def _batch(defaults: RunSettings) -> int | Literal["auto"]:
     """A number of traces, or automatic."""
     help_ = "Traces in one iteration: one merge tree, one version."

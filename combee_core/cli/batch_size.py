@@ -36,7 +36,7 @@ class BatchSizes(click.ParamType[tuple[int, ...]]):
 @with_workspace
 def batch_size(session: Session, run: str) -> None:
     """Show the batch sizes of a run: the trials, the fitted curve and its plateau, why each batch was of its size."""
-    report = session.workspace.batch_sizes(run)
+    report = session.workspace.batch_sizes(run).report()
     session.answer(report, lambda: _tell_batch_sizes(report))
 
 

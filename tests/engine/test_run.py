@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from combee_core.engine.batch_sizes import batch_size_report
+from combee_core.engine.batch_sizes import batch_sizes_of
 from combee_core.engine.fates import lesson_fates
 from combee_core.engine.report import merge_tree, run_summary
 from combee_core.errors import CombeeError
@@ -269,7 +269,7 @@ def test_an_automatic_batch_size_learns_from_every_trace_once_and_says_why(bench
     trials = [row["batch_size"] for row in rows if row["why"].startswith("trial: ")]
     assert trials[:3] == [2, 4, 8]
     assert all(row["why"].split(":")[0] in ("trial", "plateau", "refit", "fixed") for row in rows)
-    report = batch_size_report(place.database, run)
+    report = batch_sizes_of(place.database, run).report()
     assert [trial["batch_size"] for trial in report["trials"]] == trials
     assert report["fit"].keys() == {"A", "alpha", "tau", "plateau", "r2"}
     assert [choice["batch_size"] for choice in report["choices"]] == [row["batch_size"] for row in rows]
