@@ -27,6 +27,7 @@ PAGES = {
     "trace": "traces?trace={trace}",
     "learn": "learn",
     "merges": "merges?run=run-2&iteration=1&node=i1.m1.3",
+    "batch-size": "batch_size?run=run-3",
     "prompts": "prompts?version=support@1",
     "settings": "settings",
 }
@@ -41,6 +42,8 @@ def prepare(home: Path) -> str:
         server.set(drop=0.15)
         endpoint = Endpoint(base_url=server.url, model="stand-in")
         workspace.learn(RunSettings(prompt="all-agents", batch=120, recheck=False, endpoint=endpoint))
+        server.set(drop=0.0, latency=0.1, per_token=0.0002)
+        workspace.learn(RunSettings(prompt="automatic", batch="auto", parallel=64, endpoint=endpoint))
         return str(workspace.traces(TraceFilter(format="openai-chat", outcome="failure"))[1][0]["id"])
 
 

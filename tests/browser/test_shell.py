@@ -10,6 +10,7 @@ PAGES = {
     "traces": "Traces",
     "learn": "Learn",
     "merges": "Merges",
+    "batch_size": "Batch size",
     "prompts": "Prompts",
     "settings": "Settings",
 }
