@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from combee_core.batch_size import simulate
+from combee_core.batch_size import Controller, Measurement
 from combee_core.engine.dealing import controller_for, fixed_size
 from combee_core.engine.run import tree_plan
 from combee_core.engine.settings import RunSettings
@@ -103,11 +103,23 @@ def typical(sizes: Sequence[int]) -> int:
 def _sizes(n: int, settings: RunSettings, latency: Mapping[str, float]) -> tuple[int, ...]:
     """The batch sizes of one epoch: as set, or as the controller would choose them if calls took what they took."""
     controller = controller_for(n, settings)
-    if controller is None:
-        whole, rest = divmod(n, size := min(n, fixed_size(settings)))
-        return (size,) * whole + ((rest,) if rest else ())
-    chosen = simulate(controller, n, lambda size: _iteration_seconds(size, settings, latency))
-    return tuple(choice.batch_size for choice, _ in chosen)
+    tried = _tried(controller, n, settings, latency) if controller else ()
+    size = tried[-1] if tried else min(n, fixed_size(settings))
+    whole, rest = divmod(n - sum(tried), size)
+    return (*tried, *(size,) * whole, *((rest,) if rest else ()))
+
+
+def _tried(controller: Controller, n: int, settings: RunSettings, latency: Mapping[str, float]) -> tuple[int, ...]:
+    """The batch sizes of an epoch up to the first one that is no trial: what follows is taken to be of that size."""
+    history: list[Measurement] = []
+    while (learnt := sum(measured.batch_size for measured in history)) < n:
+        choice = controller.next_batch(history, n - learnt)
+        seconds = _iteration_seconds(choice.batch_size, settings, latency)
+        trial = choice.kind == "trial"
+        history.append(Measurement(batch_size=choice.batch_size, seconds=seconds, trial=trial))
+        if not trial:
+            break
+    return tuple(measured.batch_size for measured in history)
 
 
 def _seconds(sizes: Sequence[int], settings: RunSettings, latency: Mapping[str, float]) -> float:
