@@ -31,8 +31,8 @@ class Behaviour:
     """How the server answers. Times in seconds; `faults` maps a kind of FAULTS to its share of requests (0 to 1).
 
     `sigma` > 0 makes latencies lognormal around `latency`, `tail` of them ten times as long; `drop` is the share of
-    items that a merge leaves out. Items that hold one of the two texts of `contradict` contradict those that hold the
-    other. `refuses` names request parameters that are answered with 400.
+    items that a merge leaves out, `condense` of how many items it makes one. Items that hold one of the two texts of
+    `contradict` contradict those that hold the other. `refuses` names request parameters that are answered with 400.
     """
 
     latency: float = 0.0
@@ -43,6 +43,7 @@ class Behaviour:
     faults: dict[str, float] = field(default_factory=dict)
     retry_after: float = 0.0
     drop: float = 0.1
+    condense: int = 1
     contradict: tuple[str, str] | None = None
     refuses: tuple[str, ...] = ()
     key: str = ""
@@ -204,13 +205,18 @@ class StandIn:
         return ""
 
     def _latency(self, name: str, tokens: int) -> float:
-        behaviour = self.behaviour
-        seconds = behaviour.latency + behaviour.per_token * tokens
-        if behaviour.sigma:
-            draw = random.Random(f"{behaviour.seed}:{name}")
-            seconds *= math.exp(draw.gauss(0, behaviour.sigma)) * (10 if draw.random() < behaviour.tail else 1)
+        seconds = latency(self.behaviour, name, tokens)
         self.latencies.append(seconds)
         return seconds
+
+
+def latency(behaviour: Behaviour, name: str, tokens: int = 0) -> float:
+    """Seconds that an answer takes, drawn by the seed and the name of the prompt."""
+    seconds = behaviour.latency + behaviour.per_token * tokens
+    if behaviour.sigma:
+        draw = random.Random(f"{behaviour.seed}:{name}")
+        seconds *= math.exp(draw.gauss(0, behaviour.sigma)) * (10 if draw.random() < behaviour.tail else 1)
+    return seconds
 
 
 def reply(body: dict[str, Any], behaviour: Behaviour) -> dict[str, Any]:
@@ -239,9 +245,17 @@ def _merge(items: list[tuple[str, str]], behaviour: Behaviour) -> list[dict[str,
     for name, text in items:
         if _share(f"{behaviour.seed}:{text}") >= behaviour.drop:
             texts.setdefault(" ".join(text.split()), []).append(name)
+    distinct = list(texts.items())
+    bundles = [distinct[start : start + behaviour.condense] for start in range(0, len(distinct), behaviour.condense)]
     return [
-        {"type": "ADD", "section": "STRATEGIES AND RULES", "content": text, "bullets": [], "sources": names}
-        for text, names in texts.items()
+        {
+            "type": "ADD",
+            "section": "STRATEGIES AND RULES",
+            "content": bundle[0][0],
+            "bullets": [],
+            "sources": [name for _, names in bundle for name in names],
+        }
+        for bundle in bundles
     ]
 
 
@@ -303,15 +317,15 @@ def _error(status: int, message: str, headers: dict[str, str] | None = None) -> 
     return web.json_response({"error": {"message": message, "type": "error"}}, status=status, headers=headers)
 
 
-def main() -> None:
+def main(kind: type[StandIn] = StandIn) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     for entry in fields(Behaviour):
-        if entry.type is float:
-            parser.add_argument(f"--{entry.name.replace('_', '-')}", type=float, default=entry.default)
+        if entry.type in (float, int):
+            parser.add_argument(f"--{entry.name.replace('_', '-')}", type=entry.type, default=entry.default)
     chosen = vars(parser.parse_args())
     port = chosen.pop("port")
-    with StandIn(Behaviour(**chosen), port) as server:
+    with kind(Behaviour(**chosen), port) as server:
         print(server.url, flush=True)
         threading.Event().wait()
 
