@@ -262,7 +262,8 @@ class Workspace:
     def resume(self, run: str, api_key: str | None = None, budgets: Mapping[str, float] | None = None) -> bool:
         """Go on with a run in the background; False when it had finished and there is nothing to do.
 
-        `budgets` sets new ones (max_calls, max_tokens, max_cost, max_minutes), each for the whole run.
+        `budgets` sets new ones (max_calls, max_tokens, max_cost, max_minutes), each for the whole run, and caps a
+        minute (rpm, tpm).
         """
         row = self._runs.get(run)
         if row["state"] == "done":

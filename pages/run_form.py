@@ -209,6 +209,13 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
         values["max_cost"] = _optional("Most cost", "no limit", help_, least=0.01)
     with minutes:
         values["max_minutes"] = _optional("Most minutes", "no limit", "The run stops when it has worked for so long.")
+    requests, tokens, _ = st.columns(3)
+    with requests:
+        help_ = "What the endpoint allows: calls wait so that no minute holds more requests, retries too."
+        values["rpm"] = _optional("Requests a minute", "no cap", help_)
+    with tokens:
+        help_ = "What the endpoint allows, in and out: calls wait so that no minute holds more tokens."
+        values["tpm"] = _optional("Tokens a minute", "no cap", help_, least=1_000)
     return values
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -86,6 +87,8 @@ def _working(workspace: Workspace, row: Row, progress: Progress | None) -> None:
         Fact("Time left", "measuring" if left is None else duration(left), "At the pace seen so far."),
     ]
     st.html(facts_html([*facts, *(_spent(progress) if row["settings"]["endpoint"] else ())]))
+    if progress.held_back:
+        st.caption(held_line(progress, row["settings"]))
     if progress.failed_calls:
         kinds = ", ".join(f"{kind.replace('_', ' ')} {number}" for kind, number in progress.failures.most_common())
         st.caption(
@@ -95,6 +98,14 @@ def _working(workspace: Workspace, row: Row, progress: Progress | None) -> None:
         st.button("Cancel", icon=":material/stop:", key="learn_cancel", on_click=workspace.cancel, args=(run,))
         _look_into(workspace, run)
     _fresh(list(progress.latest))
+
+
+def held_line(progress: Progress, settings: Mapping[str, Any]) -> str:
+    """That a cap a minute holds calls back, and which."""
+    what = {"rpm": "requests", "tpm": "tokens"}[progress.held_by]
+    return (
+        f"{counted(progress.held_back, 'call')} held back by the cap of {settings[progress.held_by]:,} {what} a minute"
+    )
 
 
 def failures_line(calls: int, kinds: Mapping[str, int]) -> str:

@@ -40,8 +40,12 @@ ON_OFF = OnOff()
 
 
 def with_budgets(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the budgets of a run."""
+    """Give a command the budgets of a run and its caps a minute."""
     for option in (
+        click.option("--tpm", type=click.IntRange(1), help="Tokens a minute at most, in and out: calls wait for it."),
+        click.option(
+            "--rpm", type=click.IntRange(1), help="Requests a minute at most, retries too: calls wait for it."
+        ),
         click.option("--max-minutes", type=click.FloatRange(0, min_open=True), help="Stop after so many minutes."),
         click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop before more US dollars."),
         click.option("--max-tokens", type=click.IntRange(1), help="Stop before more tokens, in and out, than this."),
@@ -168,6 +172,8 @@ def _tell_progress(session: Session, run: str) -> None:
         f"{run}: iteration {progress.iteration}/{progress.iterations}, {', '.join(parts)}, "
         f"{progress.in_flight} in flight, {counted(progress.calls, 'call')}, {progress.failed_calls} failed"
     )
+    if progress.held_back:
+        line += f", {progress.held_back} waiting for --{progress.held_by}"
     click.echo(f"\r\033[K{line}" if sys.stderr.isatty() else line, nl=not sys.stderr.isatty(), err=True)
 
 

@@ -98,6 +98,14 @@ class LimitChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldBack:
+    """So many calls now wait for a cap a minute, `rpm` or `tpm`; 0: none does any more."""
+
+    calls: int
+    cap: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
     """The session is over and its end is on disk: done, failed, cancelled or interrupted."""
 
@@ -105,7 +113,7 @@ class RunEnded:
     error: str | None
 
 
-Event = RunStarted | IterationDealt | CallStarted | CallEnded | NodeSettled | LimitChanged | RunEnded
+Event = RunStarted | IterationDealt | CallStarted | CallEnded | NodeSettled | LimitChanged | HeldBack | RunEnded
 Emit = Callable[[Event], None]
 Watcher = Callable[[str, Event], None]
 """Is given the id of a run and what happened in it, on the engine's thread: it has to return at once."""

@@ -13,8 +13,9 @@ from typing import Any
 
 from combee_core.engine import tree
 from combee_core.engine.ahead import TracesAhead
-from combee_core.engine.budget import Budget, BudgetReached, RunStopped
+from combee_core.engine.budget import BudgetReached, RunStopped
 from combee_core.engine.events import CallEnded, CallStarted, NodeSettled, Spent
+from combee_core.engine.gate import Gate
 from combee_core.engine.journal import Journal
 from combee_core.engine.landing import hold_back, land, landed
 from combee_core.engine.limiter import Limiter
@@ -51,7 +52,7 @@ class Workshop:
     progress: Progress
     traces: Traces
     settings: RunSettings
-    budget: Budget
+    gate: Gate
 
 
 @dataclass(frozen=True)
@@ -255,15 +256,16 @@ class Iteration:
             output: Mapping[str, Any] = kept["output"]
             self._outputs[blank.id] = output
             return output
-        meter = Meter(on_failure=self._noticed)
+        turn = (blank.iteration, blank.level)
+        meter = Meter(on_failure=self._noticed, admit=partial(self._workshop.gate.admit, turn))
         state, error, seconds = "cancelled", None, 0.0
         fresh: dict[str, Any] | None = None
         try:
-            async with self._workshop.limiter.slot((blank.iteration, blank.level)):
+            async with self._workshop.limiter.slot(turn):
                 progress.emit(CallStarted(blank.id, blank.kind))
                 started = time.perf_counter()
                 try:
-                    self._workshop.budget.check(progress)
+                    self._workshop.gate.check()
                     fresh = await call(meter)
                     state = "done"
                     self._workshop.limiter.worked()

@@ -29,6 +29,7 @@ class Limiter:
         self.in_flight = 0
         self.changes = 0
         self.on_change: Callable[[int], None] = lambda limit: None
+        self.held_back: Callable[[Turn], bool] = lambda turn: False
         self._worked = 0
         self._shrunk_at = float("-inf")
         self._arrivals = 0
@@ -38,7 +39,7 @@ class Limiter:
     @asynccontextmanager
     async def slot(self, turn: Turn) -> AsyncIterator[None]:
         """Hold one place while the block runs."""
-        if self.in_flight >= self.limit:
+        if self.in_flight >= self.limit or self.held_back(turn):
             await self._wait(turn)
         else:
             self.in_flight += 1
@@ -61,7 +62,18 @@ class Limiter:
         if self.limit < self.most and self._worked >= self.limit:
             self._worked = 0
             self._change(self.limit + 1)
-            self._let_in()
+            self.let_in()
+
+    def let_in(self) -> None:
+        """Let in whoever waits and may go on."""
+        while self._waiting and self.in_flight < self.limit:
+            turn, _, let_in = self._waiting[0]
+            if not let_in.done():
+                if self.held_back(turn):
+                    break
+                self.in_flight += 1
+                let_in.set_result(None)
+            heapq.heappop(self._waiting)
 
     async def idle(self) -> None:
         """Return once no place is held."""
@@ -88,13 +100,6 @@ class Limiter:
 
     def _release(self) -> None:
         self.in_flight -= 1
-        self._let_in()
+        self.let_in()
         if not self.in_flight:
             self._idle.set()
-
-    def _let_in(self) -> None:
-        while self._waiting and self.in_flight < self.limit:
-            _, _, let_in = heapq.heappop(self._waiting)
-            if not let_in.done():
-                self.in_flight += 1
-                let_in.set_result(None)

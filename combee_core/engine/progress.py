@@ -5,11 +5,13 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from combee_core.engine.caps import Caps
 from combee_core.engine.events import (
     CallEnded,
     CallStarted,
     Emit,
     Event,
+    HeldBack,
     IterationDealt,
     LimitChanged,
     NodeSettled,
@@ -31,7 +33,8 @@ class Progress:
     """Counters of one run in this process.
 
     `total`, `done` and `failed` count nodes by kind over the current iteration; `calls`, tokens and cost are those of
-    this run so far, earlier sessions included. `latest` holds the newest lessons, last one newest.
+    this run so far, earlier sessions included. `held_back` calls wait for the cap a minute that `held_by` names (rpm or
+    tpm). `latest` holds the newest lessons, last one newest.
     """
 
     iteration: int = 0
@@ -39,6 +42,8 @@ class Progress:
     batch_size: int = 0
     limit: int = 0
     in_flight: int = 0
+    held_back: int = 0
+    held_by: str = ""
     total: Counter[str] = field(default_factory=Counter)
     done: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
@@ -77,6 +82,8 @@ class Progress:
                 self.latest.extend(event.lessons)
             case LimitChanged():
                 self.limit = event.limit
+            case HeldBack():
+                self.held_back, self.held_by = event.calls, event.cap
 
     def snapshot(self) -> "Progress":
         """A copy that does not change any more."""
@@ -100,6 +107,12 @@ class Progress:
         limiter.on_change(limiter.limit)
 
     limiter = property(fset=_follow)
+
+    def _follow_caps(self, caps: Caps) -> None:
+        """Tell how many calls wait for a cap a minute, whenever that changes."""
+        caps.on_change = lambda calls, cap: self.emit(HeldBack(calls, cap))
+
+    caps = property(fset=_follow_caps)
 
     def _spend(self, spent: Spent) -> None:
         self.calls += spent.calls

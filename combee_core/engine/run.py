@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from combee_core.batch_size import Measurement
 from combee_core.engine.budget import Budget
+from combee_core.engine.caps import Caps
 from combee_core.engine.dealing import Batch, dealer_of, dealt_batches, measurements
+from combee_core.engine.gate import Gate
 from combee_core.engine.iteration import Finished, Iteration, Workshop
 from combee_core.engine.journal import Journal
 from combee_core.engine.limiter import Limiter
@@ -55,6 +57,7 @@ class Run:
         """Run every iteration that is not finished. Raises CombeeError when the run cannot go on."""
         journal = Journal(self._runs, self._run)
         limiter = self._progress.limiter = Limiter(self._settings.parallel)
+        caps = self._progress.caps = Caps(self._settings.rpm, self._settings.tpm)
         workshop = Workshop(
             self._learner,
             limiter,
@@ -62,7 +65,7 @@ class Run:
             self._progress,
             self._traces,
             self._settings,
-            Budget(self._settings, self._row["wall_s"]),
+            Gate(Budget(self._settings, self._row["wall_s"], self._progress), caps, limiter),
         )
         started = time.perf_counter()
         try:

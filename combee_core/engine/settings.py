@@ -29,7 +29,8 @@ class RunSettings(BaseModel):
     `retain` says what becomes of lessons that are left out even then: review offers them in the review, carry adds them
     as they are, off only lists them; all three off is the paper's setting. Bullets that fewer than `min_support` traces
     stand behind are held back for the review. Beyond `playbook_tokens` the review proposes bullets to remove. `max_…`
-    are budgets (calls, tokens in and out, US dollars, minutes) that the run stops before passing.
+    are budgets (calls, tokens in and out, US dollars, minutes) that the run stops before passing; `rpm` and `tpm` are
+    caps on requests and tokens a minute that it keeps by waiting.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,6 +59,8 @@ class RunSettings(BaseModel):
     max_tokens: int | None = Field(default=None, ge=1)
     max_cost: float | None = Field(default=None, gt=0)
     max_minutes: float | None = Field(default=None, gt=0)
+    rpm: int | None = Field(default=None, ge=1)
+    tpm: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="before")
     @classmethod

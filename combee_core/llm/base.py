@@ -1,7 +1,7 @@
 """What a chat model is to the rest of Combee: messages in, text out, everything it spends counted as it happens."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -31,13 +31,43 @@ class CallFailed(CombeeError):
         self.kind: FailureKind = kind
 
 
+@dataclass(frozen=True)
+class Completion:
+    """One answer: its text, why it ended (`length` means cut off), the refusal if the model refused."""
+
+    text: str
+    finish_reason: str = "stop"
+    refusal: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Permit(Protocol):
+    """Leave to send one request."""
+
+    def settle(self, answer: Completion | None) -> None:
+        """Say what came of the request; None: no answer."""
+        ...
+
+
+class _Free:
+    """Leave where nothing is kept count of."""
+
+    def settle(self, answer: Completion | None) -> None:
+        pass
+
+
+Admit = Callable[[int], Awaitable[Permit]]
+"""Is given the characters of a request that is about to be sent, and returns when it may be."""
+
+
 @dataclass
 class Meter:
     """What one node of the merge tree has spent so far; it survives a call that fails or is cancelled.
 
     `requests` counts what was sent, whatever came back; `failed` those without a usable answer, by kind in `failures`.
     Tokens are sums of what the endpoint reported, unusable answers included; `input_chars` are the characters of the
-    requests that it reported on. `cost_usd` None: a price is unknown.
+    requests that it reported on. `cost_usd` None: a price is unknown. `admit` stands in front of every request.
     """
 
     requests: int = 0
@@ -48,6 +78,16 @@ class Meter:
     cost_usd: float | None = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     on_failure: Callable[[FailureKind], None] | None = None
+    admit: Admit | None = None
+
+    async def begin(self, input_chars: int) -> Permit:
+        """Wait until a request of so many characters may be sent, and count it as sent.
+
+        Whoever sends it settles the permit. Raises what `admit` raises when it must not be sent.
+        """
+        permit = _Free() if self.admit is None else await self.admit(input_chars)
+        self.requests += 1
+        return permit
 
     def fail(self, kind: FailureKind) -> None:
         """Count one request without a usable answer, and tell `on_failure` at once."""
@@ -78,17 +118,6 @@ class AnswerSchema:
 
     name: str
     schema: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Completion:
-    """One answer: its text, why it ended (`length` means cut off), the refusal if the model refused."""
-
-    text: str
-    finish_reason: str = "stop"
-    refusal: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
 
 
 class ChatModel(Protocol):

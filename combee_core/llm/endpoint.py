@@ -126,15 +126,25 @@ class OpenAIModel:
         import openai
 
         client = self.connect()
-        meter.requests += 1
+        chars = sum(len(message["content"]) for message in body["messages"])
+        permit, answer = await meter.begin(chars), None
         try:
             # A plain body and a raw answer skip the client's own models of both, which cost more than the sending.
             response = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
-            return self._read(response.content, body, meter)
+            answer = completion_of(response.content, self._endpoint.base_url, self._key)
         except openai.OpenAIError as error:
             failure = failure_of(error, self._endpoint.base_url, self._endpoint.model, self._key)
             meter.fail(failure.kind)
             raise failure from error
+        except RequestFailed as failure:
+            meter.fail(failure.kind)
+            raise
+        finally:
+            permit.settle(answer)
+        used = (answer.input_tokens, answer.output_tokens)
+        price = cost(self._endpoint.model, self._endpoint.base_url, *used) if any(used) else None
+        meter.spend(*used, price, chars)
+        return answer
 
     def connect(self) -> "AsyncOpenAI":
         """The client, made when it is first needed. Raises CallFailed when no request can be sent at all."""
@@ -143,14 +153,3 @@ class OpenAIModel:
             # The price list is large: read it now, not when the first answer waits to be counted.
             cost(self._endpoint.model, self._endpoint.base_url, 0, 0)
         return self._client
-
-    def _read(self, content: bytes, body: dict[str, Any], meter: Meter) -> Completion:
-        try:
-            completion = completion_of(content, self._endpoint.base_url, self._key)
-        except RequestFailed as failure:
-            meter.fail(failure.kind)
-            raise
-        used = (completion.input_tokens, completion.output_tokens)
-        price = cost(self._endpoint.model, self._endpoint.base_url, *used) if any(used) else None
-        meter.spend(*used, price, sum(len(message["content"]) for message in body["messages"]))
-        return completion

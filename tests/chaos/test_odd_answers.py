@@ -1,39 +1,19 @@
 """One odd answer in a whole run over real HTTP costs at most its own node, and every request is counted."""
 
 import json
-from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from combee_core.engine.settings import RunSettings
-from combee_core.llm.endpoint import Endpoint
-from combee_core.workspace import Workspace
-from tests.engine.scripted import make_trace
-from tests.stand_in import StandIn, completion, reply
+from tests.chaos.conftest import settings
+from tests.stand_in import completion, reply
 
 TRACES = 6
 
 
 @pytest.fixture
-def workspace(tmp_path: Path):
-    rows = [
-        {
-            "messages": [{"role": "user", "content": f"task {i}"}, {"role": "assistant", "content": "done"}],
-            "feedback": make_trace(i).feedback,
-        }
-        for i in range(TRACES)
-    ]
-    file = tmp_path / "chats.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with Workspace(tmp_path / "combee.duckdb") as place:
-        place.import_paths([file])
-        yield place
-
-
-def settings(server: StandIn, **chosen: object) -> RunSettings:
-    endpoint = Endpoint(base_url=server.url, model="stand-in", backoff_s=0.001)
-    return RunSettings(prompt="p", endpoint=endpoint, **chosen)
+def workspace(place):
+    return place(TRACES)
 
 
 @pytest.mark.parametrize(

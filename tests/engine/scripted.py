@@ -56,14 +56,14 @@ class Scripted:
         self._at_once = 0
 
     async def reflect(self, trace: Trace, playbook: Playbook, meter: Meter) -> Reflection:
+        await meter.begin(0)
         self.reflected[trace.id] += 1
-        meter.requests += 1
         await self._answering(trace.id)
         return self._reflect(trace)
 
     async def merge(self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool) -> Merged:
+        await meter.begin(0)
         self.merged.append(tuple(item.id for item in items))
-        meter.requests += 1
         await self._answering("final" if final else "merge")
         answer = self._merge(items)
         return answer if isinstance(answer, Merged) else Merged(operations=answer)

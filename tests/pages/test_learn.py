@@ -7,8 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from combee_core.engine.events import NodeSettled
+from combee_core.engine.progress import Progress
 from combee_core.store.runs import NodeRow, Runs
 from combee_core.workspace import Endpoint, RunSettings, Workspace
+from pages.run_view import held_line
 from tests.pages.opened import HOSTILE, bring, bring_many, chat_record, html_of, learn, open_page, primary_buttons
 from tests.served import wait_until
 from tests.stand_in import StandIn
@@ -337,3 +339,8 @@ def test_an_automatic_batch_size_is_planned_and_run(shop: Workspace) -> None:
     assert shop.wait(row["id"], 60)
     assert row["settings"]["batch"] == "auto"
     assert shop.run(row["id"])["state"] == "done"
+
+
+def test_a_cap_that_holds_calls_back_is_named():
+    said = held_line(Progress(held_back=3, held_by="tpm"), {"rpm": None, "tpm": 90_000})
+    assert said == "3 calls held back by the cap of 90,000 tokens a minute"
