@@ -1,5 +1,6 @@
 """The command that serves a model file on this machine: serve-model."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from combee_core.llm.serving import serve_model as serve
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes any free one.")
 @click.option("--context", type=click.IntRange(256), default=8192, show_default=True, help="Tokens of one call.")
 @click.option("--slots", type=click.IntRange(1, 64), default=4, show_default=True, help="Calls answered at once.")
-def serve_model(file: Path, port: int, context: int, slots: int) -> int:
+@click.option("--threads", type=click.IntRange(1), help="Threads that answer [default: one a core].")
+def serve_model(file: Path, port: int, context: int, slots: int, threads: int | None) -> None:
     """Serve a model in a GGUF FILE of your own on this machine, until Ctrl-C; prints the base URL."""
     say(f"Loading {file.name} …")
-    served = serve(file, port, context, slots)
+    served = serve(file, port, context, slots, threads)
     try:
         click.echo(served.base_url)
         say(
@@ -27,7 +29,8 @@ def serve_model(file: Path, port: int, context: int, slots: int) -> int:
         threading.Event().wait()
     except KeyboardInterrupt:
         say("Stopped.")
-    return 0
+        # The server would first write its answers to the end, which may take minutes; nobody waits for them any more.
+        os._exit(0)
 
 
 COMMANDS = (serve_model,)

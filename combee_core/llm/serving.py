@@ -25,11 +25,12 @@ class ServedModel:
     server: object
 
 
-def serve_model(file: Path, port: int, context: int, slots: int) -> ServedModel:
+def serve_model(file: Path, port: int, context: int, slots: int, threads: int | None = None) -> ServedModel:
     """Load a GGUF file and answer at `port` of this machine (0: any free one), for this machine alone.
 
-    `slots` calls are answered at once, each with room for `context` tokens, prompt and answer together. Raises
-    CombeeError for a file that is no model, for a port in use, and where the extra `local` is not installed.
+    `slots` calls are answered at once, each with room for `context` tokens, prompt and answer together, by `threads`
+    threads (None: one a core). Raises CombeeError for a file that is no model, for a port in use, and where the extra
+    `local` is not installed.
     """
     _check_file(file)
     llama = _llama()
@@ -39,6 +40,7 @@ def serve_model(file: Path, port: int, context: int, slots: int) -> ServedModel:
     params.model_alias = {file.stem}
     params.hostnames, params.port = [HOST], port
     params.n_parallel, params.n_ctx = slots, slots * context
+    params.cpuparams.n_threads = threads or -1
     # Nothing is fetched, nothing is kept of old prompts, and there is no second web page beside Combee's.
     params.offline, params.ui, params.cache_ram_mib, params.verbosity = True, False, 0, 0
     try:

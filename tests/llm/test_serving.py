@@ -32,7 +32,7 @@ class FakeLlama(ModuleType):
         self.broken = False
 
     def CommonParams(self) -> SimpleNamespace:  # noqa: N802
-        return SimpleNamespace(model=SimpleNamespace(path=""))
+        return SimpleNamespace(model=SimpleNamespace(path=""), cpuparams=SimpleNamespace(n_threads=-1))
 
     def Server(self, params: SimpleNamespace) -> SimpleNamespace:  # noqa: N802
         if self.broken:
@@ -87,11 +87,12 @@ def test_a_port_in_use_is_named(capsys, model, llama):
 
 
 def test_slots_share_one_context_and_nobody_else_on_the_network_is_served(model, llama):
-    served = serve_model(model, port=0, context=4096, slots=3)
+    served = serve_model(model, port=0, context=4096, slots=3, threads=2)
     assert served.model == "tiny"
     assert served.base_url.endswith("/v1")
     assert llama.asked is not None
     assert (llama.asked.n_ctx, llama.asked.n_parallel) == (3 * 4096, 3)
+    assert llama.asked.cpuparams.n_threads == 2
     assert llama.asked.hostnames == ["127.0.0.1"]
     assert llama.asked.model_alias == {"tiny"}
     assert llama.asked.offline
@@ -115,10 +116,24 @@ def test_a_file_that_may_not_be_read_is_said_in_one_sentence(model, monkeypatch)
         serve_model(model, port=0, context=512, slots=1)
 
 
+FAKE = """
+class CommonParams:
+    class model: path = ""
+    class cpuparams: n_threads = -1
+
+class Server:
+    def __init__(self, params):
+        self.listening_address = f"http://127.0.0.1:{params.port}"
+
+    def __del__(self):
+        import time
+        time.sleep(1000)  # as llama.cpp does: it waits for the answers that are being written
+"""
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_it_prints_the_base_url_and_stops_when_told_to(model, tmp_path, stop):
-    fake = "class CommonParams:\n    class model: path = ''\nclass Server:\n    def __init__(self, params): "
-    (tmp_path / "xllamacpp.py").write_text(fake + "self.listening_address = f'http://127.0.0.1:{params.port}'\n")
+    (tmp_path / "xllamacpp.py").write_text(FAKE)
     command = [sys.executable, "-m", "combee_core.cli", "serve-model", str(model), "--port", "0"]
     paths = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
     with subprocess.Popen(
