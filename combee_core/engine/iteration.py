@@ -14,6 +14,7 @@ from typing import Any
 from combee_core.engine import tree
 from combee_core.engine.ahead import TracesAhead
 from combee_core.engine.budget import BudgetReached, RunStopped
+from combee_core.engine.covering import unsaid
 from combee_core.engine.events import CallEnded, CallStarted, NodeSettled, Spent
 from combee_core.engine.gate import Gate
 from combee_core.engine.journal import Journal
@@ -38,7 +39,7 @@ log = logging.getLogger(__name__)
 OF_THE_ANSWER = frozenset({"empty", "truncated", "not_json", "wrong_shape", "refusal", "bad_request"})
 
 
-# A merge that leaves at least this share of its items uncited is asked once for the rest: models stop early.
+# A merge that leaves at least this share of its items unsaid is asked once for the rest: models stop early.
 CLEARLY_FEWER = 0.2
 
 
@@ -195,20 +196,20 @@ class Iteration:
         land(rows, self._playbook, self._next_number)
 
     async def _merged(self, items: Sequence[Item], meter: Meter, final: bool) -> tuple[Merged, bool]:
-        """The learner's answer, and whether it was asked a second time because it left many items uncited.
+        """The learner's answer, and whether it was asked a second time because it left many items unsaid.
 
-        With `retain` carry, what is uncited even then goes on as it is.
+        With `retain` carry, what is unsaid even then goes on as it is.
         """
         if not items:
             return Merged(), False
         settings, learner = self._workshop.settings, self._workshop.learner
         merged = await learner.merge(items, self._playbook, meter, final)
-        rest = _uncited(items, merged)
+        rest = unsaid(items, merged)
         recheck = settings.recheck and len(rest) >= max(2, CLEARLY_FEWER * len(items))
         if recheck:
             merged = _together(merged, await self._asked_again(rest, meter, final))
         if settings.retain == "carry":
-            merged = _together(merged, Merged(operations=tree.carried(_uncited(items, merged))))
+            merged = _together(merged, Merged(operations=tree.carried(unsaid(items, merged))))
         return merged, recheck
 
     async def _asked_again(self, rest: Sequence[Item], meter: Meter, final: bool) -> Merged:
@@ -310,11 +311,6 @@ def _filled(
             "failures": dict(meter.failures),
         }
     )
-
-
-def _uncited(items: Sequence[Item], merged: Merged) -> list[Item]:
-    cited = {source for operation in merged.operations for source in operation.sources}
-    return [item for item in items if item.id not in cited]
 
 
 def _together(first: Merged, second: Merged) -> Merged:

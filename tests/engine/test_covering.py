@@ -1,0 +1,36 @@
+"""What a merge has said of its items: a citation alone is not enough where an item names numbers or identifiers."""
+
+from combee_core.engine.covering import unsaid
+from combee_core.lesson import Item
+from combee_core.playbook import Merged, Operation
+
+CENTS = Item(id="r1-1", text="refund_order wants cents")
+ROWS = Item(id="r2-1", text="A page has at most 250 rows")
+ASK = Item(id="r3-1", text="Ask before deleting anything")
+
+
+def left(*operations: Operation) -> list[str]:
+    return [item.id for item in unsaid([CENTS, ROWS, ASK], Merged(operations=operations))]
+
+
+def add(content: str, *sources: str) -> Operation:
+    return Operation(kind="ADD", content=content, sources=sources)
+
+
+def test_what_nothing_cites_is_unsaid():
+    assert left() == ["r1-1", "r2-1", "r3-1"]
+    assert left(add("Pass cents to refund_order", "r1-1")) == ["r2-1", "r3-1"]
+
+
+def test_a_general_bullet_that_cites_everything_says_nothing_of_items_that_name_something():
+    assert left(add("Always check the documentation.", "r1-1", "r2-1", "r3-1")) == ["r1-1", "r2-1"]
+
+
+def test_one_number_or_identifier_of_the_item_is_enough_in_any_writing():
+    assert left(add("REFUND_ORDER takes cents", "r1-1"), add("Pages end at 250", "r2-1"), add("Ask", "r3-1")) == []
+    thousands = Item(id="r4-1", text="Stop after 4730 rows")
+    assert unsaid([thousands], Merged(operations=(add("Stop at 4,730", "r4-1"),))) == []
+
+
+def test_an_item_that_proves_a_bullet_wrong_is_said_by_the_deletion():
+    assert left(Operation(kind="DELETE", bullets=("b-1",), sources=("r1-1", "r2-1", "r3-1"))) == []
