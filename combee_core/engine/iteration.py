@@ -106,6 +106,9 @@ class Iteration:
                 for index in tree.issue_order(self._plan):
                     node = tree.reflection_id(self._number, index)
                     waiting[node] = tasks.create_task(self._reflection(node, index))
+                    # Prepared side by side, they would all be sent when the last is ready, and all come back at once.
+                    if self._workshop.limiter.has_room:
+                        await asyncio.sleep(0)
                 for level in self._plan.levels:
                     for merge in level:
                         node = tree.merge_id(self._number, merge, final=level is self._plan.levels[-1])

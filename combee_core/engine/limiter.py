@@ -36,10 +36,15 @@ class Limiter:
         self._waiting: list[tuple[Turn, int, asyncio.Future[None]]] = []
         self._idle = asyncio.Event()
 
+    @property
+    def has_room(self) -> bool:
+        """Whether another call could be in flight just now."""
+        return self.in_flight < self.limit
+
     @asynccontextmanager
     async def slot(self, turn: Turn) -> AsyncIterator[None]:
         """Hold one place while the block runs."""
-        if self.in_flight >= self.limit or self.held_back(turn):
+        if not self.has_room or self.held_back(turn):
             await self._wait(turn)
         else:
             self.in_flight += 1
@@ -66,7 +71,7 @@ class Limiter:
 
     def let_in(self) -> None:
         """Let in whoever waits and may go on."""
-        while self._waiting and self.in_flight < self.limit:
+        while self._waiting and self.has_room:
             turn, _, let_in = self._waiting[0]
             if not let_in.done():
                 if self.held_back(turn):

@@ -239,6 +239,22 @@ def test_no_merge_holds_up_a_reflection_of_its_batch(bench):
     assert [what.startswith("t-") for what in asked] == [True] * 16 + [False] * 5
 
 
+def test_calls_that_may_go_at_once_set_out_one_by_one(bench):
+    order = []
+
+    async def answer(trace):
+        order.append(("answered", trace))
+
+    def gate(what):
+        order.append(("asked", what))
+        return asyncio.ensure_future(answer(what))
+
+    bench(16).learn(Scripted(gate=gate), batch=16, parallel=16)
+    reflections = [(event, what) for event, what in order if what.startswith("t-")]
+    asked = [what for event, what in reflections if event == "asked"]
+    assert reflections.index(("answered", asked[0])) < reflections.index(("asked", asked[-1]))
+
+
 def test_updates_keep_the_sources_a_bullet_had(bench):
     place = bench(2)
 
