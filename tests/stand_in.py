@@ -23,6 +23,7 @@ from aiohttp import web
 FAULTS = ("429", "500", "hang", "reset", "empty", "truncated", "malformed", "prose", "refusal", "wrong_shape")
 ITEM = re.compile(r"^\[([rm]\d[\w-]*)\] (.*)$", re.MULTILINE)
 FEEDBACK = re.compile(r"FEEDBACK[^\n]*\n(.+)")
+NAMED = re.compile(r"\S*\d\S*")
 TASK = re.compile(r"^TASK\n(.+)$", re.MULTILINE)
 
 
@@ -251,12 +252,18 @@ def _merge(items: list[tuple[str, str]], behaviour: Behaviour) -> list[dict[str,
         {
             "type": "ADD",
             "section": "STRATEGIES AND RULES",
-            "content": bundle[0][0],
+            "content": _together([text for text, _ in bundle]),
             "bullets": [],
             "sources": [name for _, names in bundle for name in names],
         }
         for bundle in bundles
     ]
+
+
+def _together(texts: list[str]) -> str:
+    """The first text, and of each other the first word with a number in it."""
+    named = [found[0] for text in texts[1:] if (found := NAMED.search(text))]
+    return f"{texts[0]} (also {' '.join(named)})" if named else texts[0]
 
 
 def _contradictions(items: list[tuple[str, str]], behaviour: Behaviour) -> list[dict[str, Any]]:

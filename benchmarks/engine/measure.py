@@ -111,18 +111,21 @@ def measure(case: Case) -> Measured:
 def requests_by_node(plan: TreePlan, order: Sequence[str], requests: Sequence[Served]) -> dict[str, Served]:
     """The first request for each node of a tree of one iteration; `order` holds the tasks of the batch.
 
-    A merge is known by what its items are of, in order. Raises ValueError when a node was not asked for.
+    A merge is known by what its items are of, in order. Raises ValueError when a node was not asked for, or something
+    that is no node, such as a merge's second try.
     """
     nodes = {(task,): tree.reflection_id(1, index) for index, task in enumerate(order)}
     for level in plan.levels:
         for merge in level:
             parents = tuple(name.removeprefix("i1.").replace(".", "-") for name in tree.input_ids(1, merge))
             nodes[parents] = tree.merge_id(1, merge, final=merge is plan.final)
-    found = {
-        node: request
-        for request in requests
-        if request.asked == 1 and (node := nodes.get(tuple(dict.fromkeys(map(_parent, request.about)))))
-    }
+    found: dict[str, Served] = {}
+    for request in requests:
+        if request.asked == 1:
+            node = nodes.get(tuple(dict.fromkeys(map(_parent, request.about))))
+            if node is None:
+                raise ValueError(f"A request is of no node of the tree: {', '.join(request.about)[:200]}")
+            found[node] = request
     if missing := len(nodes) - len(found):
         raise ValueError(f"{missing} of {len(nodes)} nodes cannot be found among {len(requests)} requests.")
     return found

@@ -43,6 +43,14 @@ def test_a_node_without_a_request_is_an_error():
         requests_by_node(merge_tree, tasks, requests_of(merge_tree, tasks)[:-1])
 
 
+def test_a_request_that_is_of_no_node_is_an_error():
+    merge_tree = plan(9)
+    tasks = [f"Book invoice {number}" for number in range(9)]
+    again = Served(("r3-1", "r4-1"), 1, 3.0, 4.0, 1.0)
+    with pytest.raises(ValueError, match="no node of the tree: r3-1, r4-1"):
+        requests_by_node(merge_tree, tasks, [*requests_of(merge_tree, tasks), again])
+
+
 def test_second_requests_for_a_prompt_do_not_count_for_the_bound():
     merge_tree = plan(2)
     tasks = ["Book invoice 0", "Book invoice 1"]
