@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from combee_core.lesson import Item
-from combee_core.playbook import Merged, Operation
+from combee_core.playbook import Merged
 from combee_core.specificity import terms
 
 
@@ -12,16 +12,22 @@ def unsaid(items: Sequence[Item], merged: Merged) -> list[Item]:
 
     An item that names none is taken at its citation, and so is one that proves a bullet wrong (DELETE).
     """
-    citing: dict[str, list[Operation]] = {}
+    said: dict[str, set[str]] = {}
+    proven: set[str] = set()
     for operation in merged.operations:
+        names = _named(operation.content)
         for source in operation.sources:
-            citing.setdefault(source, []).append(operation)
-    return [item for item in items if not any(_says(operation, item) for operation in citing.get(item.id, ()))]
+            said.setdefault(source, set()).update(names)
+        if operation.kind == "DELETE":
+            proven.update(operation.sources)
+    return [item for item in items if item.id not in proven and not _says(said.get(item.id), item)]
 
 
-def _says(operation: Operation, item: Item) -> bool:
+def _says(said: set[str] | None, item: Item) -> bool:
+    if said is None:
+        return False
     named = _named(item.text)
-    return operation.kind == "DELETE" or not named or bool(named & _named(operation.content))
+    return not named or not named.isdisjoint(said)
 
 
 def _named(text: str) -> frozenset[str]:

@@ -1,8 +1,10 @@
 """What a merge has said of its items: a citation alone is not enough where an item names numbers or identifiers."""
 
+from combee_core.engine import covering
 from combee_core.engine.covering import unsaid
 from combee_core.lesson import Item
 from combee_core.playbook import Merged, Operation
+from combee_core.specificity import terms
 
 CENTS = Item(id="r1-1", text="refund_order wants cents")
 ROWS = Item(id="r2-1", text="A page has at most 250 rows")
@@ -34,3 +36,17 @@ def test_one_number_or_identifier_of_the_item_is_enough_in_any_writing():
 
 def test_an_item_that_proves_a_bullet_wrong_is_said_by_the_deletion():
     assert left(Operation(kind="DELETE", bullets=("b-1",), sources=("r1-1", "r2-1", "r3-1"))) == []
+
+
+def test_each_bullet_and_each_item_is_searched_once(monkeypatch):
+    searched = []
+
+    def counted(text):
+        searched.append(text)
+        return terms(text)
+
+    monkeypatch.setattr(covering, "terms", counted)
+    items = [Item(id=f"r{number}-1", text=f"Row {number}") for number in range(50)]
+    general = [add(f"All rows {number}", *(item.id for item in items)) for number in (900, 901)]
+    assert len(unsaid(items, Merged(operations=tuple(general)))) == 50
+    assert len(searched) == 52
