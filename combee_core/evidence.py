@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from combee_core.engine.tree import lesson_place, reflection_id
+from combee_core.lineage import Lineage
 from combee_core.store.database import Database, Row
 from combee_core.store.runs import Runs
 from combee_core.store.versions import Sources, Version
@@ -22,8 +22,9 @@ _LessonKey = tuple[str, str, str]
 class Evidence:
     """One lesson behind a bullet: its text, the passage of the trace it rests on, the trace, and the way it took.
 
-    `groups` are the merge nodes that carried the lesson to `node`, the final merge. `task` is the trace's task, cut at
-    300 characters. `text` is empty when the run's nodes are not on record, `task` when the trace is not.
+    `groups` are the merge nodes that carried the lesson to `node`, the final merge, or the reflection itself where no
+    merge took it up and a reviewer has. `task` is the trace's task, cut at 300 characters. `text` is empty when the
+    run's nodes are not on record, `task` when the trace is not.
     """
 
     lesson: str
@@ -66,9 +67,14 @@ def removals(database: Database, version: Version, bullets: Collection[str]) -> 
     for final in _final_merges(database, version.run, version.iteration):
         for row in orjson.loads(final["output"]).get("operations", ()):
             found |= {bullet: (final, row) for bullet in row.get("removed", ()) if bullet in bullets}
-    finals = {final["iteration"]: final for final, _ in found.values()}
-    trees = {iteration: _Tree(database, version.run, final) for iteration, final in finals.items()}
-    sources = {bullet: trees[final["iteration"]].sources(row) for bullet, (final, row) in found.items()}
+    finals = {final["iteration"] for final, _ in found.values()}
+    runs = Runs(database)
+    trees = {number: Lineage(version.run, number, runs.nodes(version.run, number)) for number in finals}
+    sources = {
+        bullet: tree.sources(tree.under(row["sources"]), final["id"])
+        for bullet, (final, row) in found.items()
+        for tree in (trees[final["iteration"]],)
+    }
     behind = evidence(database, sources)
     return {
         bullet: Removal(row["bullet"], version.run, final["iteration"], final["id"], tuple(behind[bullet]))
@@ -122,29 +128,3 @@ def _final_merges(database: Database, run: str, last: int | None) -> list[Row]:
         "order by iteration",
         [run, last, last],
     )
-
-
-class _Tree:
-    """The merge tree of one iteration, to follow an operation of its final merge down to the lessons."""
-
-    def __init__(self, database: Database, run: str, final: Row) -> None:
-        nodes = Runs(database).nodes(run, final["iteration"])
-        self._run, self._final = run, final
-        self._trace_of = {node["id"]: node["trace"] for node in nodes}
-        self._below = {row["id"]: row["sources"] for node in nodes for row in node["output"].get("operations", ())}
-
-    def sources(self, operation: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Sources of an operation of the final merge, in the shape in which a version keeps those of its bullets."""
-        entries = []
-        for lesson in sorted(self._lessons_under(operation["sources"]), key=lesson_place):
-            reflection = reflection_id(self._final["iteration"], lesson_place(lesson)[0])
-            entry = {"trace": self._trace_of[reflection], "lesson": lesson, "reflection": reflection, "via": []}
-            entries.append(entry | {"node": self._final["id"], "run": self._run})
-        return entries
-
-    def _lessons_under(self, items: Iterable[str]) -> set[str]:
-        """The lessons that items of a merge stand for: an item is a lesson itself or an operation of a merge below."""
-        lessons: set[str] = set()
-        for item in items:
-            lessons |= self._lessons_under(self._below[item]) if item in self._below else {item}
-        return lessons

@@ -216,6 +216,12 @@ def render(playbook: Playbook) -> str:
     return "\n".join(blocks)
 
 
+def section_name(name: str, playbook: Playbook) -> str:
+    """A section's name in capitals and with spaces: models write one section in several spellings."""
+    tidy = _one_line(name.replace("_", " ")).strip("# ").upper()
+    return next((section for section in playbook.sections if section.upper() == tidy), tidy)
+
+
 def first_free_number(playbook: Playbook) -> int:
     """The smallest number that is larger than every number at the end of a bullet id (`calc-00012` has 12)."""
     numbers = (_NUMBER_AT_END.search(bullet.id) for bullet in playbook.bullets)

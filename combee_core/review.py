@@ -1,6 +1,6 @@
 """Deciding over a new prompt version: the changes it makes, a decision for each, and the version that results."""
 
-import threading
+from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,10 +12,14 @@ from combee_core.diff import PlaybookDiff, compare
 from combee_core.errors import CombeeError
 from combee_core.evidence import Evidence, Removal, evidence, removals
 from combee_core.playbook import Bullet, Playbook
+from combee_core.proposals import Answer, Proposal, State, answered, proposals
 from combee_core.store.database import Database, Row
 from combee_core.store.versions import Sources, Version, Versions
 
 Choice = Literal["accept", "reject", "edit"]
+
+MOST_COLLECTED = 4
+"""Versions whose proposals are kept at hand: they follow from what is stored and never change."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Review:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._versions = Versions(database)
-        self._approving = threading.Lock()
+        self._collected: OrderedDict[str, list[Proposal]] = OrderedDict()
 
     def before(self, version: Version) -> Version | None:
         """The version that a version's changes are reviewed against: the one that its run started from, if any."""
@@ -135,11 +139,58 @@ class Review:
         """
         if not by.strip():
             raise CombeeError("An approval needs the name of who approves: fill it in.")
-        with self._approving:
+        offered = self.proposals(version)
+        with self._database.write() as cursor:
             self._must_be_open(version)
-            number = self._chosen_version(version)
-            self._versions.approve(version.prompt, number, by.strip(), note.strip())
+            number = self._chosen_version(cursor, version, offered)
+            self._versions.approve(cursor, version.prompt, number, by.strip(), note.strip())
         return self._versions.get(version.prompt, number)
+
+    def proposals(self, version: Version) -> list[Proposal]:
+        """What is offered beyond the changes; an approved version has none."""
+        if version.status == "approved":
+            return []
+        if version.name not in self._collected:
+            self._collected[version.name] = proposals(self._database, version)
+            while len(self._collected) > MOST_COLLECTED:
+                self._collected.popitem(last=False)
+        return self._collected[version.name]
+
+    def answer(
+        self, version: Version, proposal: str, choice: str, reviewer: str, content: str | None = None, note: str = ""
+    ) -> None:
+        """Record the answer to one proposal; a later one takes its place, the earlier stays on record."""
+        self._must_be_open(version)
+        found = next((each for each in self.proposals(version) if each.id == proposal), None)
+        if found is None:
+            lists = f"`combee proposals {version.name}` lists them"
+            raise CombeeError(f"{version.name} has no proposal {proposal}: {lists}.")
+        if choice not in found.choices:
+            raise CombeeError(f"{choice!r} is no answer to {proposal}: choose one of {', '.join(found.choices)}.")
+        text = (content or "").strip() if choice == "edit" else None
+        if text == "":
+            raise CombeeError(f"The text for {proposal} is empty: write one, or reject the proposal.")
+        with self._database.write() as cursor:
+            cursor.execute(
+                "insert into answers (prompt, version, proposal, answer, content, reviewer, note) "
+                "values (?, ?, ?, ?, ?, ?, ?)",
+                [version.prompt, version.version, proposal, choice, text, reviewer, note],
+            )
+
+    def answers(self, version: Version) -> dict[str, Answer]:
+        """The answer in force for each proposal that has one."""
+        rows = self._database.rows(
+            'select proposal, answer as choice, content, reviewer, note, answered_at as "at" from answers '
+            "where prompt = ? and version = ? order by answered_at, rowid",
+            [version.prompt, version.version],
+        )
+        return {row["proposal"]: Answer(**row) for row in rows}
+
+    def behind(self, offered: Sequence[Proposal]) -> dict[str, list[list[Evidence]]]:
+        """For each proposal, the lessons and traces behind each of its sides."""
+        sides = {f"{each.id} {number}": side for each in offered for number, side in enumerate(each.sides)}
+        found = evidence(self._database, {name: [*map(dict, side.sources)] for name, side in sides.items()})
+        return {each.id: [found[f"{each.id} {number}"] for number in range(len(each.sides))] for each in offered}
 
     def evidence(self, version: Version, bullets: Collection[str]) -> dict[str, list[Evidence]]:
         """The lessons and traces that bullets of a version come from."""
@@ -156,20 +207,18 @@ class Review:
                 f"{version.name} was approved already, by {stored.approved_by}: it cannot change any more."
             )
 
-    def _chosen_version(self, version: Version) -> int:
+    def _chosen_version(self, cursor: duckdb.DuckDBPyConnection, version: Version, offered: Sequence[Proposal]) -> int:
         """Number of the version that holds what was decided: the reviewed one itself, or a new one made of it."""
         base, decisions = self.before(version), self.decisions(version)
-        chosen = reviewed(_playbook(base), version.playbook, decisions)
-        if chosen == version.playbook:
+        playbook = reviewed(_playbook(base), version.playbook, decisions)
+        state = State(playbook, _chosen_sources(playbook, version, base, decisions), version.next_number)
+        chosen, sources, next_number = answered(state, offered, self.answers(version))
+        if chosen == version.playbook and sources == state.sources:
             return version.version
         if _texts(chosen) == _texts(_playbook(base)):
             stays = f"{base.name} stays as it is" if base else "the prompt would be empty"
             raise CombeeError(f"Every change of {version.name} is rejected, so there is nothing to approve: {stays}.")
-        sources = _chosen_sources(chosen, version, base, decisions)
-        with self._database.write() as cursor:
-            return self._versions.add(
-                cursor, version.prompt, version.version, chosen, sources, version.next_number, version.run
-            )
+        return self._versions.add(cursor, version.prompt, version.version, chosen, sources, next_number, version.run)
 
 
 def _playbook(version: Version | None) -> Playbook:

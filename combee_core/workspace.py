@@ -385,7 +385,9 @@ class Workspace:
         """The text of a version as markdown, json or ace."""
         if format not in FORMATS:
             raise CombeeError(f"There is no export format {format}: choose one of {', '.join(FORMATS)}.")
-        return export(self.version(reference), format)
+        version = self.version(reference)
+        traces = {entry["trace"] for entries in version.sources.values() for entry in entries}
+        return export(version, format, self._traces.successes(traces) if format == "json" else {})
 
     # Helpers
 

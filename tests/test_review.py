@@ -269,3 +269,17 @@ def test_a_first_version_with_every_bullet_rejected_is_not_approved_empty(desk: 
     desk.review.decide(first, "b-1", "reject", "Ana")
     with pytest.raises(CombeeError, match="would be empty"):
         desk.review.approve(first, "Ana", "")
+
+
+def test_an_approval_that_breaks_off_leaves_no_half_made_version(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.decide("b-4", "reject")
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Versions, "approve", broken)
+        with pytest.raises(RuntimeError):
+            desk.review.approve(desk.candidate, "Ana", "")
+    assert desk.count() == 2
+    assert desk.review.approve(desk.candidate, "Ana", "").version == 3

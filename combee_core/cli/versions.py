@@ -1,15 +1,18 @@
-"""Commands on prompt versions: versions, diff, approve, export."""
+"""Commands on prompt versions: versions, diff, proposals, approve, export."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from combee_core.cli.common import Session, one_line, say, table, with_workspace
+from combee_core.cli.common import Session, counted, one_line, say, table, with_workspace
 from combee_core.diff import PlaybookDiff
 from combee_core.errors import CombeeError
 from combee_core.exporters import FORMATS
 from combee_core.playbook import Bullet
+from combee_core.proposals import Proposal
 
 
 @click.command("versions")
@@ -75,15 +78,56 @@ def _tell_diff(found: PlaybookDiff) -> None:
     click.echo(f"{counts}, {len(found.unchanged)} unchanged")
 
 
+@click.command("proposals")
+@click.argument("version")
+@with_workspace
+def proposals(session: Session, version: str) -> None:
+    """List what the review of a version offers beyond its changes: lessons not taken up, contradictions, upkeep."""
+    found = session.workspace.version(version)
+    review = session.workspace.review
+    offered, answers = review.proposals(found), review.answers(found)
+    behind = review.behind(offered)
+    rows = [
+        {
+            "id": each.id,
+            "kind": each.kind,
+            "about": each.about,
+            "sides": [
+                {"text": side.text, "section": side.section, "bullet": side.bullet, "support": side.support}
+                | {"evidence": [asdict(item) for item in evidence]}
+                for side, evidence in zip(each.sides, behind[each.id], strict=True)
+            ],
+            "choices": each.choices,
+            "answer": answers[each.id].choice if each.id in answers else None,
+        }
+        for each in offered
+    ]
+    session.answer({"version": found.name, "proposals": rows}, lambda: _tell_proposals(offered))
+
+
+def _tell_proposals(offered: Sequence[Proposal]) -> None:
+    for each in offered:
+        click.echo(f"{each.id}  {each.kind.replace('_', ' ')}  {one_line(each.about)}".rstrip())
+        for number, side in enumerate(each.sides, 1):
+            place = f" [{side.bullet}]" if side.bullet else ""
+            click.echo(f"  {number}{place} {one_line(side.text, 160)} ({counted(side.support, 'trace')})")
+    click.echo(counted(len(offered), "proposal"))
+
+
 @click.command("approve")
 @click.argument("version")
 @click.option("--by", required=True, help="Name of who approves.")
 @click.option("--note", default="")
+@click.option("--add", multiple=True, metavar="ID", help="Accept this proposal (may be given several times).")
+@click.option("--keep", multiple=True, metavar="ID=SIDE", help="Side of a contradiction that stays: 1, 2 or both.")
 @with_workspace
-def approve(session: Session, version: str, by: str, note: str) -> None:
+def approve(session: Session, version: str, by: str, note: str, add: tuple[str, ...], keep: tuple[str, ...]) -> None:
     """Approve a version, so that its prompt's name alone stands for it."""
     if "@" not in version:
         raise click.UsageError(f"{version} names no version: write {version}@N.")
+    found = session.workspace.version(version)
+    for proposal, choice in [*((name, "accept") for name in add), *map(_side_kept, keep)]:
+        session.workspace.review.answer(found, proposal, choice, by)
     approved = session.workspace.approve(version, by, note)
     document = {
         "version": approved.name,
@@ -93,6 +137,13 @@ def approve(session: Session, version: str, by: str, note: str) -> None:
         "note": approved.note,
     }
     session.answer(document, lambda: click.echo(f"{approved.name} is approved by {approved.approved_by}."))
+
+
+def _side_kept(text: str) -> tuple[str, str]:
+    proposal, equals, side = text.rpartition("=")
+    if not equals:
+        raise click.UsageError(f"--keep {text} names no side: write {text}=1, {text}=2 or {text}=both.")
+    return proposal, side
 
 
 @click.command("export")
@@ -116,4 +167,4 @@ def export(session: Session, version: str, format_: str, output: Path | None) ->
     say(f"{found.name} written to {one_line(str(output), 200)}.")
 
 
-COMMANDS = (versions, diff, approve, export)
+COMMANDS = (versions, diff, proposals, approve, export)

@@ -3,20 +3,14 @@
 Augmented shuffling (as the paper calls it) sends each lesson to several groups; what comes back up is full of twins.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rapidfuzz import fuzz
-
+from combee_core.alike import Phrase, alike, phrase
 from combee_core.lesson import Item
 
-ALIKE = 90.0
 # Comparing all pairs of more items than this would hold up the event loop; equal words and equal lessons still fold.
 MOST_COMPARED = 600
-
-_FACT = re.compile(r"\w*[\d_]\w*(?:[.,:]\d+)*")
-_WORD = re.compile(r"\w+")
 
 
 class Folded(NamedTuple):
@@ -28,8 +22,7 @@ class Folded(NamedTuple):
 
 class _Kept(NamedTuple):
     item: Item
-    words: str
-    facts: frozenset[str]
+    phrase: Phrase
     lessons: frozenset[str]
     members: list[str]
 
@@ -42,7 +35,7 @@ def fold_twins(items: Sequence[Item], origins: Mapping[str, frozenset[str]], tra
     """
     kept: list[_Kept] = []
     for item in items:
-        found = _Kept(item, _words(item.text), frozenset(_FACT.findall(item.text)), origins[item.id], [])
+        found = _Kept(item, phrase(item.text), origins[item.id], [])
         twin = None if item.kind != "ADD" else next((other for other in kept if _same(found, other, len(items))), None)
         if twin is None:
             kept.append(found)
@@ -55,15 +48,11 @@ def fold_twins(items: Sequence[Item], origins: Mapping[str, frozenset[str]], tra
 
 
 def _same(found: _Kept, other: _Kept, count: int) -> bool:
-    if other.item.kind != "ADD" or found.facts != other.facts:
+    if other.item.kind != "ADD" or found.phrase.facts != other.phrase.facts:
         return False
-    if found.words == other.words or (found.lessons and found.lessons == other.lessons and len(found.lessons) == 1):
+    if found.phrase == other.phrase or (found.lessons and found.lessons == other.lessons and len(found.lessons) == 1):
         return True
-    return count <= MOST_COMPARED and fuzz.token_sort_ratio(found.words, other.words, score_cutoff=ALIKE) > 0
-
-
-def _words(text: str) -> str:
-    return " ".join(_WORD.findall(text.lower()))
+    return count <= MOST_COMPARED and alike(found.phrase, other.phrase)
 
 
 def _with_support(entry: _Kept, origins: Mapping[str, frozenset[str]], trace_of: Mapping[str, str]) -> Item:

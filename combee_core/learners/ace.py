@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import CallFailed, ChatModel, Meter
 from combee_core.llm.structured import ask
-from combee_core.playbook import DEFAULT_SECTION, Contradiction, Merged, Operation, Playbook, render
+from combee_core.playbook import DEFAULT_SECTION, Contradiction, Merged, Operation, Playbook, render, section_name
 from combee_core.trace import Message, Trace
 
 # A version that has landed is never edited: runs on record were made with it.
@@ -194,7 +194,7 @@ def _operation(entry: OperationAnswer, sections: Mapping[str, str], playbook: Pl
         section = next((found for source in sources if (found := sections.get(source))), DEFAULT_SECTION)
     return Operation(
         kind=entry.type,
-        section=_section(section, playbook),
+        section=section_name(section, playbook),
         content=entry.content.strip(),
         bullets=_ids(entry.bullets),
         sources=sources,
@@ -207,12 +207,6 @@ def _contradiction(entry: ContradictionAnswer) -> Contradiction:
 
 def _ids(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip("[] ") for name in names)
-
-
-def _section(name: str, playbook: Playbook) -> str:
-    """A section's name in capitals and with spaces; models write one section in several spellings."""
-    tidy = _one_line(name.replace("_", " ")).strip("# ").upper()
-    return next((section for section in playbook.sections if section.upper() == tidy), tidy)
 
 
 def _one_line(text: str) -> str:

@@ -1,6 +1,6 @@
 """Imports, rejects and traces: what came in, what could not be read, and where each trace was found."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import duckdb
@@ -189,6 +189,13 @@ class Traces:
             "count(*) filter (success is null) as unknown from traces where deleted_at is null"
         )
         return found or {}
+
+    def successes(self, trace_ids: Collection[str]) -> dict[str, bool | None]:
+        """Whether each of the traces was a success; None where that is not known."""
+        rows = self._database.rows(
+            "select id, success from traces where id in (select unnest(?::varchar[]))", [list(trace_ids)]
+        )
+        return {row["id"]: row["success"] for row in rows}
 
     def formats(self) -> list[str]:
         """Names of the formats that are present."""

@@ -115,14 +115,13 @@ class Versions:
         )
         return int(fetch(stored)[0]["version"])
 
-    def approve(self, prompt: str, version: int, by: str, note: str) -> None:
-        """Mark a version as approved, with name, note and the time."""
-        with self._database.write() as cursor:
-            cursor.execute(
-                "update versions set status = 'approved', approved_by = ?, approved_at = now(), note = ? "
-                "where prompt = ? and version = ?",
-                [by, note, prompt, version],
-            )
+    def approve(self, cursor: duckdb.DuckDBPyConnection, prompt: str, version: int, by: str, note: str) -> None:
+        """Mark a version as approved inside the caller's transaction, with name, note and the time."""
+        cursor.execute(
+            "update versions set status = 'approved', approved_by = ?, approved_at = now(), note = ? "
+            "where prompt = ? and version = ?",
+            [by, note, prompt, version],
+        )
 
 
 def _version_of(row: Row) -> Version:

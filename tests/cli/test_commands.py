@@ -376,3 +376,33 @@ def test_a_second_run_on_the_same_endpoint_starts_from_the_delays_of_the_first(s
 @pytest.mark.parametrize("arguments", [("--batch", "many"), ("--batch-candidates", "2,x"), ("--tau", "0")])
 def test_a_wrong_batch_size_is_wrong_usage(shell, arguments):
     shell("learn", "--prompt", "p", *arguments, code=2)
+
+
+def test_a_lesson_that_no_merge_took_up_is_listed_and_taken_up_by_its_id(shell, chats, stand_in):
+    shell("import", chats)
+    stand_in.set(drop=0.5)
+    learnt = learn(shell, stand_in, "--recheck", "off")
+    version = learnt["version"]
+    assert learnt["dropped_lessons"] > 0
+    listed = shell.json("proposals", version)["proposals"]
+    assert {row["kind"] for row in listed} == {"not_taken_up"}
+    assert sum(side["support"] for row in listed for side in row["sides"]) == learnt["dropped_lessons"]
+    taken = listed[0]
+    assert taken["sides"][0]["evidence"][0]["trace"]
+    shell("approve", version, "--by", "Ada", "--add", "i1.r99-1", code=1)
+    approved = shell.json("approve", version, "--by", "Ada", "--add", taken["id"])
+    assert approved["version"] != version
+    assert taken["sides"][0]["text"] in shell("export", "shop")[0]
+
+
+def test_a_contradiction_is_settled_on_the_command_line(shell, chats, stand_in):
+    shell("import", chats)
+    stand_in.set(drop=0.0, contradict=("order_2 ", "order_7 "))
+    version = learn(shell, stand_in)["version"]
+    (found,) = [row for row in shell.json("proposals", version)["proposals"] if row["kind"] == "contradiction"]
+    assert found["choices"] == ["1", "2", "both"]
+    shell("approve", version, "--by", "Ada", "--keep", found["id"], code=2)
+    shell("approve", version, "--by", "Ada", "--keep", f"{found['id']}=1")
+    text = shell("export", "shop")[0]
+    assert found["sides"][0]["text"] in text
+    assert found["sides"][1]["text"] not in text

@@ -56,11 +56,13 @@ def test_ace_text_holds_the_very_playbook() -> None:
 
 def test_json_tells_version_status_and_where_each_bullet_comes_from() -> None:
     sources = {"b-1": [source("t-1"), source("t-2"), source("t-2", lesson="r2-1"), source("t-1", run="run-0")]}
-    document = orjson.loads(export(version(bullet(1, "cents", helpful=4, harmful=1), sources=sources), "json"))
+    made = version(bullet(1, "cents", helpful=4, harmful=1), sources=sources)
+    document = orjson.loads(export(made, "json", {"t-1": True, "t-2": False, "t-9": True}))
     bullets = document.pop("sections")[0]["bullets"]
     assert document == {"prompt": "p", "version": "p@3", "status": "approved", "approved_by": "Ana", "run": "run-1"}
     found = bullets[0].pop("sources")
-    assert bullets == [{"id": "b-1", "content": "cents", "helpful": 4, "harmful": 1, "support": 2}]
+    support = {"support": 2, "support_success": 1, "support_failure": 1}
+    assert bullets == [{"id": "b-1", "content": "cents", "helpful": 4, "harmful": 1} | support]
     assert found[0] == {"trace": "t-1", "reflection": "i1.r1", "node": "i1.final", "lesson": "r1-1", "via": ["i1.m1.1"]}
     assert [entry.get("run") for entry in found] == [None, None, None, "run-0"], "only another run is named"
 

@@ -1,0 +1,39 @@
+"""All proposals to the reviewer of one version, read from the merges of its run and from the version itself."""
+
+from itertools import groupby
+
+from combee_core.engine.settings import RunSettings
+from combee_core.lineage import Lineage
+from combee_core.proposals.contradictions import contradictions
+from combee_core.proposals.lessons import held_back, not_taken_up
+from combee_core.proposals.model import Proposal
+from combee_core.proposals.upkeep import bullets_alike, bullets_too_many
+from combee_core.store.database import Database
+from combee_core.store.runs import Runs
+from combee_core.store.versions import Version
+
+
+def proposals(database: Database, version: Version) -> list[Proposal]:
+    """Proposals in the order in which they matter: contradictions, lessons, then upkeep.
+
+    They follow from what is stored alone, so that they are the same whenever they are asked for. Those of a run come
+    from all its iterations up to the version's; lessons that were not taken up are offered with `retain` review only.
+    """
+    upkeep = bullets_alike(version)
+    if version.run is None or version.iteration is None:
+        return upkeep
+    runs = Runs(database)
+    stored = runs.get(version.run)["settings"]
+    if stored.get("playbook_tokens"):
+        upkeep += bullets_too_many(version, stored["playbook_tokens"])
+    rows = [node for node in runs.nodes(version.run) if node["iteration"] <= version.iteration and node["output"]]
+    lineages = [
+        Lineage(version.run, iteration, list(nodes))
+        for iteration, nodes in groupby(rows, key=lambda node: node["iteration"])
+    ]
+    disagreements = contradictions(lineages, version)
+    held = held_back(lineages, version.playbook)
+    said = [side.text for proposal in (*disagreements, *held) for side in proposal.sides]
+    review = stored.get("retain", RunSettings.model_fields["retain"].default) == "review"
+    lost = not_taken_up(lineages, version.playbook, said) if review else []
+    return [*disagreements, *held, *lost, *upkeep]
