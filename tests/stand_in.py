@@ -20,7 +20,20 @@ from typing import Any
 
 from aiohttp import web
 
-FAULTS = ("429", "500", "hang", "reset", "empty", "truncated", "malformed", "prose", "refusal", "wrong_shape")
+FAULTS = (
+    "429",
+    "500",
+    "hang",
+    "reset",
+    "cut",
+    "garbage",
+    "empty",
+    "truncated",
+    "malformed",
+    "prose",
+    "refusal",
+    "wrong_shape",
+)
 ITEM = re.compile(r"^\[([rm]\d[\w-]*)\] (.*)$", re.MULTILINE)
 FEEDBACK = re.compile(r"FEEDBACK[^\n]*\n(.+)")
 NAMED = re.compile(r"\S*\d\S*")
@@ -183,6 +196,10 @@ class StandIn:
             assert request.transport is not None
             request.transport.abort()
             return web.Response()
+        if fault == "cut":
+            return await _cut_short(request)
+        if fault == "garbage":
+            return web.Response(body=b"<html>\xff\x00 Bad gateway {", content_type="text/html")
         self.answered += 1
         self.answers[name] += 1
         self.tick.set()
@@ -218,6 +235,17 @@ def latency(behaviour: Behaviour, name: str, tokens: int = 0) -> float:
         draw = random.Random(f"{behaviour.seed}:{name}")
         seconds *= math.exp(draw.gauss(0, behaviour.sigma)) * (10 if draw.random() < behaviour.tail else 1)
     return seconds
+
+
+async def _cut_short(request: web.Request) -> web.StreamResponse:
+    """The beginning of an answer, and then no more."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    response.enable_chunked_encoding()
+    await response.prepare(request)
+    await response.write(b'{"choices": [{"message"')
+    assert request.transport is not None
+    request.transport.abort()
+    return response
 
 
 def reply(body: dict[str, Any], behaviour: Behaviour) -> dict[str, Any]:

@@ -171,16 +171,7 @@ def test_a_broken_gzip_body_is_a_lost_connection(stand_in):
 
 
 def test_a_chunked_body_that_is_cut_short_is_a_lost_connection(stand_in):
-    async def instead(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        response.enable_chunked_encoding()
-        await response.prepare(request)
-        await response.write(b'{"choices": [{"message"')
-        assert request.transport is not None
-        request.transport.abort()
-        return response
-
-    stand_in.instead = instead
+    stand_in.set(faults={"cut": 1.0})
     meter = Meter()
     with pytest.raises(CallFailed) as told:
         ask(stand_in, meter)
