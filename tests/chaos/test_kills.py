@@ -19,8 +19,8 @@ from tests.chaos.conftest import fill, settings
 from tests.served import wait_until
 from tests.stand_in import ITEM, TASK, StandIn
 
-TRACES, BATCH, KILLS = 40, 20, 10
-CALLS = 2 * (BATCH + 4 + 1)
+TRACES, BATCH, KILLS = 80, 40, 10
+CALLS = 2 * (BATCH + 6 + 1)
 
 # A server that has everything imported forks each process: ten of them would else spend half a minute importing.
 PROCESSES = multiprocessing.get_context("forkserver")
@@ -104,17 +104,18 @@ def test_ten_kills_at_random_moments_repeat_no_finished_call_and_change_no_byte(
     for kill in range(KILLS):
         begun, answered = len(stand_in.bodies), stand_in.answered
         process = learn(stand_in, killed) if kill == 0 else command("resume", "run-1", db=killed)
-        more = moments.randint(1, 4)
+        more = moments.randint(4, 14)
         assert until(lambda goal=answered + more: stand_in.answered >= goal, process), (
             "it had ended before it was killed"
         )
-        time.sleep(moments.uniform(0, 0.03))  # the moment is to be a random one: this waits for nothing
+        time.sleep(moments.uniform(0, 0.05))  # the moment is to be a random one: this waits for nothing
         process.kill()
         process.join(20)
         before, finished = finished, finished_calls(killed)
         assert before.items() <= finished.items(), "what was on disk is gone"
         again = [before[name] for name in map(asked_for, stand_in.bodies[begun:]) if name in before]
         assert not again, f"kill {kill}: finished calls were made again"
+    assert len(finished) > 10, "the kills came too early to show anything"
 
     begun = len(stand_in.bodies)
     last = command("resume", "run-1", db=killed)
