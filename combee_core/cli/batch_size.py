@@ -48,8 +48,13 @@ def _tell_batch_sizes(report: dict[str, Any]) -> None:
         )
     if report["started_from"]:
         click.echo(f"Started from the delays of {report['started_from']}")
+    rows = [choice | {"seconds": _rounded(choice["seconds"])} for choice in report["choices"]]
     shown = ("iteration", "batch_size", "seconds", "why")
-    table(shown, [[choice[name] for name in shown] for choice in report["choices"]])
+    table(shown, [[row[name] for name in shown] for row in rows])
+
+
+def _rounded(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:.2f}"
 
 
 COMMANDS = (batch_size,)
