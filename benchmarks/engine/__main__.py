@@ -13,7 +13,7 @@ import argparse
 import os
 
 from benchmarks.engine import gain
-from benchmarks.engine.cases import Case, all_cases, chosen
+from benchmarks.engine.cases import HEDGE, Case, all_cases, chosen
 from benchmarks.engine.measure import Measured, run
 from combee_core.engine.settings import RunSettings
 
@@ -46,7 +46,7 @@ def line(case: Case, measured: Measured) -> str:
 
 def hedge_settings() -> dict[str, object] | None:
     """The settings that turn hedged requests on, None while the engine has none."""
-    return {"hedge": 95.0} if "hedge" in RunSettings.model_fields else None
+    return {"hedge": HEDGE} if "hedge" in RunSettings.model_fields else None
 
 
 def main() -> None:

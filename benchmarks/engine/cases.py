@@ -15,6 +15,9 @@ SIGMA, LONG_TAIL = 0.6, 0.02
 CONDENSE = 5
 """Items that the stand-in's merges make one of, so that a playbook grows no faster than with a model."""
 
+HEDGE = 95.0
+"""A call that takes longer than so many percent of its kind is asked once more, where hedging is on."""
+
 LONG_S = 30.0
 """Runs that take longer than this are made when asked for."""
 

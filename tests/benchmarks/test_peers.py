@@ -1,6 +1,7 @@
 """The comparison with other tools: tool calls that fit their schemas, environments that cannot be made."""
 
 import json
+import sys
 
 import pytest
 
@@ -44,4 +45,4 @@ def test_a_peer_that_no_python_here_can_run_says_what_it_needs():
     with pytest.raises(
         Missing, match=r"future needs Python 9\.9, and there is none here: name one with --python PATH\."
     ):
-        environment(Peer("future", ("future",), (9, 9)))
+        environment(Peer("future", ("future",), (9, 9)), named=sys.executable)
