@@ -26,6 +26,9 @@ def evidence_html(evidence: Sequence[Evidence], known: Collection[str] = ()) -> 
     failures = sum(success is False for success in traces.values())
     if failures:
         parts.append(counted(failures, "failure"))
+    successes = sum(success is True for success in traces.values())
+    if successes:
+        parts.append(f"{successes:,} {'success' if successes == 1 else 'successes'}")
     new = len(traces.keys() - set(known))
     if 0 < new < len(traces):
         parts.append(f"{new} new")
@@ -62,7 +65,8 @@ def _item(item: Evidence) -> str:
     passage = f'<div class="cb-passage">“{visible(item.passage)}”</div>' if item.passage else ""
     trace = page_link("traces", _short(item.task) or item.trace, trace=item.trace)
     groups = ", ".join(_node_link(item, node) for node in item.groups)
-    way = " → ".join(filter(None, (_node_link(item, item.reflection), groups, _node_link(item, item.node))))
+    merged = _node_link(item, item.node) if item.node != item.reflection else ""
+    way = " → ".join(filter(None, (_node_link(item, item.reflection), groups, merged)))
     return (
         f'<li><div class="cb-lesson">{lesson}</div>{passage}'
         f'<div class="cb-way"><span>{_OUTCOMES[item.success]}</span>{trace}<span>{way}</span></div></li>'

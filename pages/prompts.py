@@ -15,10 +15,13 @@ from pages.common import get_workspace
 from pages.diff_view import diff_rows
 from pages.numbers import counted
 from pages.prompt_text import show_text
+from pages.review_offers import show_offers
 from pages.review_view import Reading, show_changes
 from pages.version_view import EMPTY, Versions, choose_versions, is_approved, show_history
 
 TABS = ("Changes", "Prompt text", "History")
+OFFERS = "Proposals"
+"""The tab that is there when the review offers something beyond the changes."""
 
 
 def main() -> None:
@@ -84,10 +87,16 @@ def show_prompt(workspace: Workspace, prompt: str, place: dict[str, str], severa
         st.success(said, icon=":material/check_circle:")
     first = TABS[1] if version.status == "approved" else TABS[0]
     key = f"prompts_tab:{version.name}:{version.status}"
-    changes, text, history = st.tabs(TABS, default=first, key=key, on_change="rerun")
+    offers = workspace.review.proposals(version)
+    tabs = (TABS[0], f"{OFFERS} ({len(offers):,})", *TABS[1:]) if offers else TABS
+    changes, *offered, text, history = st.tabs(tabs, default=first, key=key, on_change="rerun")
     with changes:
         if changes.open:
             compare(workspace, version, versions, against, reviewed_against)
+    for tab in offered:
+        with tab:
+            if tab.open:
+                show_offers(workspace, version, offers)
     with text:
         if text.open:
             show_text(workspace, version, next((name for name, row in versions.items() if is_approved(row)), None))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from pages.numbers import counted
 from pages.review_desk import BAR, Desk
 
 
@@ -13,6 +14,8 @@ def show_bar(desk: Desk, page_of: Mapping[str, int]) -> None:
     left = (page_of.keys() - desk.decisions.keys()) | desk.open_edits
     rejected = sum(desk.decisions[name].choice == "reject" for name in page_of.keys() & desk.decisions.keys())
     said = f"<strong>{len(page_of) - len(left):,} of {len(page_of):,} decided</strong><br>{rejected:,} rejected"
+    if offers := desk.open_offers:
+        said += f" · {counted(offers, 'open proposal')}"
     pages = sorted({page_of[name] for name in left})
     if max(page_of.values(), default=1) > 1 and pages:
         said += f" · left on {'page' if len(pages) == 1 else 'pages'} {', '.join(map(str, pages[:3]))}"

@@ -3,18 +3,21 @@
 The session keeps what is not stored: edits that are open, and the last problem, to be shown once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
 from combee_core.errors import CombeeError
+from combee_core.proposals import Answer
 from combee_core.review import Decision
 from combee_core.store.versions import Version
 from combee_core.workspace import Workspace
 from pages import address
 
 BAR = "prompts_bar_fragment"
+OFFERS_HEAD = "prompts_offers_head"
 
 
 def row_fragment(bullet: str) -> str:
@@ -25,6 +28,8 @@ def row_fragment(bullet: str) -> str:
 class Desk:
     """One version under review in this session. Callbacks redraw the row they are about and the bar, nothing else."""
 
+    _EDITS = "prompts_editing"
+
     def __init__(self, workspace: Workspace, version: Version) -> None:
         self._workspace, self.version = workspace, version
         self.read_decisions()
@@ -32,19 +37,27 @@ class Desk:
 
     def read_decisions(self) -> None:
         """Take the decisions in force from the database, also those that others have made."""
-        self.decisions: dict[str, Decision] = self._workspace.review.decisions(self.version)
+        self.decisions: Mapping[str, Decision | Answer] = self._workspace.review.decisions(self.version)
 
     @property
     def open_edits(self) -> set[str]:
         """Ids of the bullets whose edit is open and not saved."""
-        edits: set[str] = st.session_state.setdefault(f"prompts_editing:{self.version.name}", set())
+        edits: set[str] = st.session_state.setdefault(f"{self._EDITS}:{self.version.name}", set())
         return edits
 
     @property
     def reviewer(self) -> str:
         """The name in the bar, remembered from one time to the next."""
-        name: str = st.session_state["prompts_reviewer"]
-        return name.strip()
+        # The session forgets the field where the bar is not drawn.
+        name: str | None = st.session_state.get("prompts_reviewer")
+        return (self._workspace.preference("reviewer") or "" if name is None else name).strip()
+
+    @property
+    def open_offers(self) -> int:
+        """Proposals beside the changes that have no answer; none of them has to be answered."""
+        review = self._workspace.review
+        answers = review.answers(self.version)
+        return sum(offer.id not in answers for offer in review.proposals(self.version))
 
     def remember_reviewer(self) -> None:
         """Keep the name for later reviews."""
@@ -61,7 +74,7 @@ class Desk:
         if choice == "edit":
             self.reopen(bullet)
         with self._problems_shown():
-            self._workspace.review.decide(self.version, bullet, choice, self.reviewer)
+            self._store(bullet, choice)
         self.close_edit(bullet)
 
     def reopen(self, bullet: str) -> None:
@@ -77,7 +90,7 @@ class Desk:
     def save_edit(self, bullet: str, key: str) -> None:
         """Store the text of the editor `key` as the decision."""
         with self._problems_shown():
-            self._workspace.review.decide(self.version, bullet, "edit", self.reviewer, st.session_state[key])
+            self._store(bullet, "edit", st.session_state[key])
             self.open_edits.discard(bullet)
         self._redraw(bullet)
 
@@ -92,13 +105,16 @@ class Desk:
             approved = self._workspace.approve(self.version.name, self.reviewer, note)
             said = f"{approved.name} is approved by {approved.approved_by}."
             if approved.version != self.version.version:
-                said += f" It is a new version: {self.version.name} with your rejections and edits put in."
+                said += f" It is a new version: {self.version.name} with your decisions put in."
             st.session_state["prompts_said"] = said
             address.move(version=approved.name, against=None)
 
-    def _redraw(self, bullet: str) -> None:
+    def _store(self, name: str, choice: Any, content: str | None = None) -> None:
+        self._workspace.review.decide(self.version, name, choice, self.reviewer, content)
+
+    def _redraw(self, name: str) -> None:
         self.read_decisions()
-        st.rerun([row_fragment(bullet), BAR])
+        st.rerun([row_fragment(name), BAR])
 
     @contextmanager
     def _problems_shown(self) -> Iterator[None]:
@@ -106,3 +122,20 @@ class Desk:
             yield
         except CombeeError as problem:
             st.session_state["prompts_problem"] = str(problem)
+
+
+class OfferDesk(Desk):
+    """The proposals of a version in this session: they are answered, and stored, like changes, beside the bar."""
+
+    _EDITS = "prompts_editing_offer"
+
+    def read_decisions(self) -> None:
+        """Take the answers in force from the database."""
+        self.decisions = self._workspace.review.answers(self.version)
+
+    def _store(self, name: str, choice: Any, content: str | None = None) -> None:
+        self._workspace.review.answer(self.version, name, choice, self.reviewer, content)
+
+    def _redraw(self, name: str) -> None:
+        self.read_decisions()
+        st.rerun([row_fragment(name), OFFERS_HEAD])

@@ -9,12 +9,12 @@ from itertools import groupby
 
 import streamlit as st
 
-from combee_core.review import Decision
 from combee_core.store.versions import Version
 from combee_core.workspace import Workspace
-from pages.diff_view import Row, diff_html, row_html, visible
+from pages.diff_view import Row, row_html, visible
 from pages.evidence_view import evidence_html, removal_html
 from pages.review_bar import show_bar
+from pages.review_choice import show_choice
 from pages.review_desk import Desk, row_fragment
 
 PAGE_SIZE = 25
@@ -85,7 +85,10 @@ def _show_rows(reading: Reading, rows: Sequence[Row], desk: Desk | None) -> None
         for row in group:
             with st.container(border=True):
                 if desk and row.kind != "unchanged":
-                    st.fragment(_show_decision, key=row_fragment(row.id))(desk, row, row_html(row, asides[row.id]))
+                    shown = row_html(row, asides[row.id])
+                    st.fragment(show_choice, key=row_fragment(row.id))(
+                        desk, row.id, shown, _CHOICES, row.bullet.content
+                    )
                 else:
                     st.html(row_html(row, asides[row.id]))
 
@@ -103,39 +106,3 @@ def _asides(reading: Reading, rows: Sequence[Row]) -> dict[str, str]:
             known = earlier.get(row.before.id, ()) if row.before else ()
             asides[row.id] = evidence_html(evidence[row.id], {entry["trace"] for entry in known})
     return asides
-
-
-def _show_decision(desk: Desk, row: Row, shown: str) -> None:
-    decision, editing = desk.decisions.get(row.id), row.id in desk.open_edits
-    text, control = st.columns([4, 1.4])
-    text.html(shown)
-    with control:
-        key = f"prompts_choice:{desk.version.name}:{row.id}"
-        st.session_state[key] = "edit" if editing else decision and decision.choice
-        st.segmented_control(
-            f"Decision on {row.id}",
-            list(_CHOICES),
-            format_func=_CHOICES.__getitem__,
-            key=key,
-            required=True,
-            label_visibility="collapsed",
-            on_change=desk.choose,
-            args=(row.id, key),
-        )
-    if editing:
-        _show_editor(desk, row, decision)
-    elif decision and decision.choice == "edit":
-        edited = diff_html(row.bullet.content, decision.content or "")
-        text.html(f'<div class="cb-head">Your edit</div><div class="cb-text" dir="auto">{edited}</div>')
-        again = f"prompts_reopen:{row.id}"
-        control.button("Change the edit", key=again, type="tertiary", on_click=desk.reopen, args=(row.id,))
-
-
-def _show_editor(desk: Desk, row: Row, decision: Decision | None) -> None:
-    key = f"prompts_edit:{desk.version.name}:{row.id}"
-    with st.form(f"form:{key}", border=False):
-        start = decision.content if decision and decision.content else row.bullet.content
-        st.text_area(f"New text of {row.id}", start, key=key, height="content")
-        with st.container(horizontal=True):
-            st.form_submit_button("Save edit", on_click=desk.save_edit, args=(row.id, key))
-            st.form_submit_button("Cancel", type="tertiary", on_click=desk.close_edit, args=(row.id,))

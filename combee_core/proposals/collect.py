@@ -2,7 +2,6 @@
 
 from itertools import groupby
 
-from combee_core.engine.settings import RunSettings
 from combee_core.lineage import Lineage
 from combee_core.proposals.contradictions import contradictions
 from combee_core.proposals.lessons import held_back, not_taken_up
@@ -32,8 +31,8 @@ def proposals(database: Database, version: Version) -> list[Proposal]:
         for iteration, nodes in groupby(rows, key=lambda node: node["iteration"])
     ]
     disagreements = contradictions(lineages, version)
-    held = held_back(lineages, version.playbook)
-    said = [side.text for proposal in (*disagreements, *held) for side in proposal.sides]
-    review = stored.get("retain", RunSettings.model_fields["retain"].default) == "review"
-    lost = not_taken_up(lineages, version.playbook, said) if review else []
+    sides = [side.text for proposal in disagreements for side in proposal.sides]
+    held = held_back(lineages, version.playbook, sides)
+    said = [*sides, *(proposal.sides[0].text for proposal in held)]
+    lost = not_taken_up(lineages, version.playbook, said) if stored.get("retain") == "review" else []
     return [*disagreements, *held, *lost, *upkeep]

@@ -11,8 +11,11 @@ from combee_core.proposals.model import Kind, Proposal, Side
 _GONE: tuple[Fate, ...] = ("lost_above", "dropped")
 
 
-def held_back(lineages: Sequence[Lineage], playbook: Playbook) -> list[Proposal]:
-    """Bullets that the final merges wanted to add and that `min_support` has kept out."""
+def held_back(lineages: Sequence[Lineage], playbook: Playbook, elsewhere: Iterable[str]) -> list[Proposal]:
+    """Bullets that the final merges wanted to add and that `min_support` has kept out.
+
+    Left out are those that a bullet or one of the texts `elsewhere` says in other words.
+    """
     found = []
     for lineage in lineages:
         for node in lineage.nodes:
@@ -22,7 +25,7 @@ def held_back(lineages: Sequence[Lineage], playbook: Playbook) -> list[Proposal]
                     sources = lineage.sources(lineage.under(row["sources"]), node["id"])
                     section = section_name(row["section"], playbook)
                     found.append((f"i{lineage.iteration}.{row['id']}", Side(row["content"], section, tuple(sources))))
-    return _offered("held_back", found, playbook, ())
+    return _offered("held_back", found, playbook, elsewhere)
 
 
 def not_taken_up(lineages: Sequence[Lineage], playbook: Playbook, elsewhere: Iterable[str]) -> list[Proposal]:

@@ -106,7 +106,7 @@ def behind(number: int, trace: str, success: bool | None = None, task: str = "Re
 
 def test_evidence_counts_traces_once_with_their_failures():
     html = evidence_html([behind(1, "t-1", False), behind(1, "t-1", False), behind(2, "t-2", True)])
-    assert "Seen in 2 traces, 1 failure</summary>" in html
+    assert "Seen in 2 traces, 1 failure, 1 success</summary>" in html
 
 
 def test_traces_that_are_new_behind_a_known_bullet_are_counted():

@@ -265,7 +265,7 @@ def test_approving_everything_approves_the_candidate_itself(shop: Workspace):
 def test_approving_with_a_rejection_makes_a_new_version_and_says_so(shop: Workspace):
     at = approve(accept_rest(decide(open_page(PAGE), "b-5", "reject")))
     assert [each.value for each in at.success] == [
-        "shop@3 is approved by Ana. It is a new version: shop@2 with your rejections and edits put in."
+        "shop@3 is approved by Ana. It is a new version: shop@2 with your decisions put in."
     ]
     assert at.query_params["version"] == "shop@3"
     assert at.code[0].value == shown(shop, "shop")

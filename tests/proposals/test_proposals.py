@@ -178,6 +178,17 @@ def test_one_contradiction_that_several_merges_report_is_offered_once(bench: Mak
     assert [proposal.kind for proposal in offered(place, version)[1]] == ["contradiction"]
 
 
+def test_a_side_that_is_held_back_is_offered_in_its_contradiction_alone(bench: Making) -> None:
+    place = bench(4)
+    texts = [*SIDES, "Ask for the order.", "Ask for the order."]
+    learner = teaches(texts, merge=disagree(("card", "credit", "order")))
+    _, version = place.learn(learner, batch=4, groups=1, min_support=2)
+    assert contents(version) == ["Ask for the order."]
+    review, (proposal,) = offered(place, version)
+    review.answer(version, proposal.id, "both", "Ana")
+    assert sorted(contents(review.approve(version, "Ana", ""))) == ["Ask for the order.", *sorted(SIDES)]
+
+
 def test_two_sides_in_one_bullet_can_be_parted(bench: Making) -> None:
     def merge(items: Sequence[Item]) -> Merged:
         sources = tuple(item.id for item in items)
