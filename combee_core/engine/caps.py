@@ -26,6 +26,9 @@ class Ticket:
     tokens: int
 
 
+NO_CAP = Ticket(0.0, 0)
+
+
 class Caps:
     """At most `rpm` requests and `tpm` tokens within any sixty seconds; None means no cap.
 
@@ -50,6 +53,8 @@ class Caps:
 
     async def let_through(self, turn: Turn, tokens: int) -> Ticket:
         """Return once a request of about so many tokens may be sent, which has to follow at once."""
+        if self._rpm is None and self._tpm is None:
+            return NO_CAP
         if self._first() is None and self._due(tokens)[0] <= asyncio.get_running_loop().time():
             return self._take(tokens)
         own: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
@@ -66,7 +71,7 @@ class Caps:
 
     def settle(self, ticket: Ticket, tokens: int) -> None:
         """Count what the endpoint reported for a request in place of what was expected."""
-        if self._sent and ticket.at >= self._sent[0].at:
+        if self._tpm and self._sent and ticket.at >= self._sent[0].at:
             self._tokens += tokens - ticket.tokens
             ticket.tokens = tokens
             self._serve()

@@ -3,7 +3,8 @@
 Augmented shuffling (as the paper calls it) sends each lesson to several groups; what comes back up is full of twins.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from combee_core.alike import Phrase, alike, phrase
@@ -34,11 +35,14 @@ def fold_twins(items: Sequence[Item], origins: Mapping[str, frozenset[str]], tra
     behind each item, `trace_of` the trace of each lesson.
     """
     kept: list[_Kept] = []
+    seen = _Seen(compare=len(items) <= MOST_COMPARED)
     for item in items:
         found = _Kept(item, phrase(item.text), origins[item.id], [])
-        twin = None if item.kind != "ADD" else next((other for other in kept if _same(found, other, len(items))), None)
+        twin = seen.twin_of(found) if item.kind == "ADD" else None
         if twin is None:
             kept.append(found)
+            if item.kind == "ADD":
+                seen.add(found)
         else:
             twin.members.append(item.id)
     return Folded(
@@ -47,12 +51,36 @@ def fold_twins(items: Sequence[Item], origins: Mapping[str, frozenset[str]], tra
     )
 
 
-def _same(found: _Kept, other: _Kept, count: int) -> bool:
-    if other.item.kind != "ADD" or found.phrase.facts != other.phrase.facts:
-        return False
-    if found.phrase == other.phrase or (found.lessons and found.lessons == other.lessons and len(found.lessons) == 1):
-        return True
-    return count <= MOST_COMPARED and alike(found.phrase, other.phrase)
+class _Seen:
+    """Kept additions by what twins have in common, so that an item is not held against every other one."""
+
+    def __init__(self, compare: bool) -> None:
+        self._compare = compare
+        self._kept: list[_Kept] = []
+        self._by_facts: dict[frozenset[str], list[int]] = defaultdict(list)
+        self._first: dict[Hashable, int] = {}
+
+    def add(self, kept: _Kept) -> None:
+        number = len(self._kept)
+        self._kept.append(kept)
+        self._by_facts[kept.phrase.facts].append(number)
+        for name in _names(kept):
+            self._first.setdefault(name, number)
+
+    def twin_of(self, found: _Kept) -> _Kept | None:
+        """The first that says the same."""
+        numbers = [self._first[name] for name in _names(found) if name in self._first]
+        if self._compare:
+            near = (n for n in self._by_facts[found.phrase.facts] if alike(found.phrase, self._kept[n].phrase))
+            numbers += [first] if (first := next(near, None)) is not None else []
+        return self._kept[min(numbers)] if numbers else None
+
+
+def _names(entry: _Kept) -> Iterator[Hashable]:
+    """What only twins have in common: equal words, and one and the same lesson behind them."""
+    yield entry.phrase
+    if len(entry.lessons) == 1:
+        yield entry.phrase.facts, entry.lessons
 
 
 def _with_support(entry: _Kept, origins: Mapping[str, frozenset[str]], trace_of: Mapping[str, str]) -> Item:

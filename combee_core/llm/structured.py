@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from combee_core.importers.json_text import TextError, decode_one
+from combee_core.importers.json_text import TextError, decode_one, parse
 from combee_core.llm.base import AnswerSchema, CallFailed, ChatMessage, ChatModel, Completion, FailureKind, Meter
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -87,6 +87,15 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
     Their values are such as a database can hold. The search is given up where a text has many beginnings of objects
     and no end to them: every one of these could be read to the end of the text.
     """
+    whole = text.strip()
+    if whole.startswith("{") and whole.endswith("}"):
+        try:
+            value = parse(whole)
+        except TextError:
+            pass
+        else:
+            yield value
+            return
     effort = SEARCH_CHARS + 10 * len(text)
     position = text.find("{")
     while position != -1 and effort > 0:

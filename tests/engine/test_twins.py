@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combee_core.alike import alike, phrase
 from combee_core.engine.twins import fold_twins
 from combee_core.lesson import Item
 
@@ -53,3 +54,31 @@ def test_every_item_is_in_exactly_one_fold_and_the_order_stays(texts):
     assert sorted(name for group in groups for name in group) == sorted(item.id for item in some)
     first = [group[0] for group in groups]
     assert first == [item.id for item in some if item.id in first]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("ab 12_", min_size=1, max_size=6), st.sampled_from(["ADD", "ADD", "UPDATE"]), st.integers(1, 4)
+        ),
+        max_size=20,
+    )
+)
+def test_an_item_folds_into_the_first_that_says_the_same(rows):
+    some = [Item(id=f"m1-{i}-1", text=text, kind=kind, bullets=("b",)) for i, (text, kind, _) in enumerate(rows, 1)]
+    origins = {item.id: frozenset([f"r{row[2]}-1"]) for item, row in zip(some, rows, strict=True)}
+    expected: dict[str, list[Item]] = {}
+    firsts: list[Item] = []
+    for item in some:
+        said = phrase(item.text)
+        for first in firsts:
+            same_lesson = origins[first.id] == origins[item.id] and phrase(first.text).facts == said.facts
+            if item.kind == first.kind == "ADD" and (same_lesson or alike(said, phrase(first.text))):
+                expected[first.id].append(item)
+                break
+        else:
+            firsts.append(item)
+            expected[item.id] = []
+    folded_in = fold_twins(some, origins, {lesson: lesson for lessons in origins.values() for lesson in lessons})
+    assert [item.id for item in folded_in.items] == [first.id for first in firsts]
+    assert folded_in.twins == {name: tuple(item.id for item in rest) for name, rest in expected.items() if rest}
