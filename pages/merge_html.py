@@ -55,6 +55,17 @@ def came_in_html(view: MergeView, merge: str, only_dropped: bool = False) -> str
     return _list([*items, _item(None, f"… and {more:,} more", "")] if more > 0 else items)
 
 
+def contradictions_html(view: MergeView, merge: str) -> str:
+    """What a merge has reported as contradicting each other: the texts of each, and what they disagree on."""
+    texts = {item.id: item.text for item in view.came_in(merge)}
+    items = []
+    for row in view.nodes[merge]["output"].get("contradictions", ()):
+        sides = [*(texts.get(source, source) for source in row["sources"]), *row["bullets"]]
+        notes = [_note(f"About {visible(row['about'])}")] if row["about"] else []
+        items.append(_item(None, '<br><span class="cb-kind">against</span> '.join(map(visible, sides)), "".join(notes)))
+    return _list(items)
+
+
 def item_fate(view: MergeView, merge: str, item: str) -> Fate:
     """What became, in this merge and above, of an item that it was given."""
     output = view.nodes[merge]["output"]

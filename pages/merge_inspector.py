@@ -8,7 +8,7 @@ import streamlit as st
 from combee_core.errors import CombeeError
 from combee_core.store.database import Row
 from combee_core.workspace import Workspace
-from pages.merge_html import came_in_html, lessons_html, operations_html
+from pages.merge_html import came_in_html, contradictions_html, lessons_html, operations_html
 from pages.merge_view import MergeView
 from pages.numbers import compact, counted, duration, money
 
@@ -143,9 +143,10 @@ def _merge(inspected: Inspected, row: Row) -> None:
         f"Dropped ({len(output['dropped'])})",
         f"In ({len(given)})",
     )
+    against = f"Contradictions ({len(output.get('contradictions', ()))})"
     shown = st.segmented_control(
         "Show",
-        (out, dropped, came),
+        (out, dropped, came, against) if output.get("contradictions") else (out, dropped, came),
         default=out,
         key=f"merges_list:{node}",
         required=True,
@@ -156,6 +157,9 @@ def _merge(inspected: Inspected, row: Row) -> None:
     elif shown == dropped:
         st.caption("Dropped means that no operation that took effect cites it.")
         _listed("", came_in_html(view, node, only_dropped=True), "Nothing was dropped.")
+    elif shown == against:
+        st.caption("The review shows both sides with their evidence.")
+        _listed("", contradictions_html(view, node))
     else:
         _listed("", came_in_html(view, node), "Nothing came in.")
 

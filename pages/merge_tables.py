@@ -8,7 +8,7 @@ import streamlit as st
 
 from combee_core.engine.fates import LessonFate
 from pages.fate_style import LOOKS
-from pages.merge_view import MergeView
+from pages.merge_view import MergeView, notes
 from pages.numbers import counted
 
 Go = Callable[[str], None]
@@ -38,6 +38,7 @@ def call_rows(view: MergeView, nodes: Sequence[str]) -> pd.DataFrame:
             "In": [len(view.came_in(row["id"])) if row["kind"] != "reflection" else None for row in rows],
             "Out": [len(row["output"].get("lessons", row["output"].get("operations", ()))) for row in rows],
             "In the prompt": [_kept(view, name) for name in nodes],
+            "Notes": [", ".join(notes(row)) for row in rows],
             "Groups": [_groups(view, name) if view.nodes[name]["kind"] == "reflection" else "" for name in nodes],
             "Trace": [row["trace"] or "" for row in rows],
             "Seconds": [round(row["seconds"], 2) for row in rows],

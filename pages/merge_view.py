@@ -211,6 +211,26 @@ def in_words(view: MergeView, live: bool) -> list[tuple[Fate, str]]:
     return [*parts, ("failed", f"{counted(failed, 'reflection')} failed")] if failed else parts
 
 
+def notes(node: Row) -> list[str]:
+    """What did not go straight at a call: tries in vain, a fallback, a second question, repaired citations."""
+    operations = node["output"].get("operations", ())
+    counts = {
+        "try in vain": node["failed_attempts"],
+        "citation recovered": sum(bool(row.get("recovered")) for row in operations),
+        "operation held back": sum("held" in row for row in operations),
+        "contradiction": len(node["output"].get("contradictions", ())),
+    }
+    plurals = {
+        "try in vain": "tries in vain",
+        "citation recovered": "citations recovered",
+        "operation held back": "operations held back",
+        "contradiction": "contradictions",
+    }
+    words = ["passed on unmerged"] if node["state"] == "carried" else []
+    words += ["asked twice"] if node["output"].get("rechecked") else []
+    return words + [f"{count:,} {word if count == 1 else plurals[word]}" for word, count in counts.items() if count]
+
+
 def lesson_end(view: MergeView, lesson: LessonFate) -> list[str]:
     """What became of each copy of a lesson, a sentence a group: "Group 3 kept it, the final merge did not"."""
     sentences = []

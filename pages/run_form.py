@@ -201,6 +201,13 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
         "then is offered in the review, or carried on as it is; or, as in the paper, they are gone."
     )
     values |= LEFT_OUT[_choice("Lessons left out", list(LEFT_OUT), help_)]
+    support, size, _ = st.columns(3)
+    with support:
+        help_ = "New bullets with fewer traces behind them are held back: the review offers them."
+        values["min_support"] = _optional("Least traces of a bullet", "1", help_)
+    with size:
+        help_ = "Beyond this size the review proposes the least supported bullets for removal."
+        values["playbook_tokens"] = _optional("Tokens of the prompt", "no limit", help_, least=100)
     calls, cost, minutes = st.columns(3)
     with calls:
         values["max_calls"] = _optional("Most calls", "no limit", "The run stops before it passes this budget.")

@@ -115,6 +115,8 @@ def test_a_run_learns_from_the_traces_of_the_filter_with_the_settings_of_the_for
     for label, value in {"Batch size": 8, "Parallel": 4, "Copies": 3, "Epochs": 2, "Seed": 7, "Fan-in": 2}.items():
         number(at, label).set_value(value).run()
     at.segmented_control(key="learn_shuffle").set_value("Plain").run()
+    for label, value in {"Least traces of a bullet": 2, "Tokens of the prompt": 900}.items():
+        number(at, label).set_value(value).run()
     at.segmented_control(key="learn_lessons_left_out").set_value("As in the paper").run()
     at.button(key="learn_start").click().run()
     assert not at.exception
@@ -131,6 +133,8 @@ def test_a_run_learns_from_the_traces_of_the_filter_with_the_settings_of_the_for
         shuffle="plain",
         recheck=False,
         retain="off",
+        min_support=2,
+        playbook_tokens=900,
         fold_twins=False,
     )
     assert RunSettings.model_validate(run["settings"]) == expected

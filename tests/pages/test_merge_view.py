@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from combee_core.lesson import Item
 from combee_core.playbook import Operation
-from pages.merge_html import came_in_html, legend_html, lessons_html, operations_html
-from pages.merge_view import MergeView, fates_of, in_words, lesson_end
+from pages.merge_html import came_in_html, contradictions_html, legend_html, lessons_html, operations_html
+from pages.merge_view import MergeView, fates_of, in_words, lesson_end, notes
 from tests.pages.trees import grown, keep
 
 HOSTILE = "<img src=x onerror=alert(1)> [a](http://example.invalid) ![b](http://example.invalid/b.png) <b>"
@@ -157,3 +157,46 @@ def test_the_legend_has_a_mark_a_fate() -> None:
     html = legend_html(mixed(), live=False)
     assert "16 lessons" in html
     assert html.count("box-sizing") == 3
+
+
+def test_notes_say_what_did_not_go_straight_at_a_call() -> None:
+    final = mixed().final
+    assert notes(final) == []
+    first, *others = final["output"]["operations"]
+    output = final["output"] | {
+        "operations": [first | {"recovered": True}, *(row | {"held": 1} for row in others[:2]), *others[2:]],
+        "contradictions": [{"about": "", "sources": ["m1-1-1", "m1-2-1"], "bullets": []}],
+        "rechecked": True,
+    }
+    assert notes(final | {"output": output, "failed_attempts": 3, "state": "carried"}) == [
+        "passed on unmerged",
+        "asked twice",
+        "3 tries in vain",
+        "1 citation recovered",
+        "2 operations held back",
+        "1 contradiction",
+    ]
+
+
+def test_contradictions_show_the_texts_of_both_sides_escaped() -> None:
+    view = grown(4, lessons=lambda index: (f"{HOSTILE} {index}",))
+    rows = dict(view.nodes)
+    given = view.came_in("i1.final")
+    found = [{"about": HOSTILE, "sources": [given[0].id, given[-1].id], "bullets": ["rules-00001"]}]
+    rows["i1.final"] = rows["i1.final"] | {"output": rows["i1.final"]["output"] | {"contradictions": found}}
+    html = contradictions_html(MergeView(rows), "i1.final")
+    assert html.count("against") == 2
+    assert "rules-00001" in html
+    assert "<img" not in html
+
+
+def test_lessons_that_are_held_back_are_told_apart_from_lost_ones() -> None:
+    view = mixed()
+    rows = dict(view.nodes)
+    output = rows["i1.final"]["output"]
+    held = [row | {"held": 1} for row in output["operations"]]
+    rows["i1.final"] = rows["i1.final"] | {"output": output | {"operations": held}}
+    changed = MergeView(rows)
+    assert ("held", "11 held back for the review") in in_words(changed, live=False)
+    assert "it waits for the review" in lesson_end(changed, changed.of_reflection["i1.r9"][0])[0]
+    assert "Held back for the review" in operations_html(changed, "i1.final", None)
