@@ -203,6 +203,7 @@ class Workspace:
 
     def estimate(self, settings: RunSettings, which: TraceFilter | None = None) -> Estimate:
         """Tree, calls, tokens, cost and time of a run that has not started. Raises CombeeError without traces."""
+        check_learner(settings.strategy, with_model=settings.endpoint is not None)
         return estimate(self._database, self._some_traces(which), settings)
 
     def start(self, settings: RunSettings, which: TraceFilter | None = None, api_key: str | None = None) -> str:

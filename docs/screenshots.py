@@ -28,6 +28,7 @@ PAGES = {
     "learn": "learn",
     "merges": "merges?run=run-2&iteration=1&node=i1.m1.3",
     "batch-size": "batch_size?run=run-3",
+    "compare": "compare?runs=run-3,run-4,run-5",
     "prompts": "prompts?version=support@1",
     "settings": "settings",
 }
@@ -44,6 +45,10 @@ def prepare(home: Path) -> str:
         workspace.learn(RunSettings(prompt="all-agents", batch=120, recheck=False, endpoint=endpoint))
         server.set(drop=0.0, latency=0.1, per_token=0.0002)
         workspace.learn(RunSettings(prompt="automatic", batch="auto", parallel=64, endpoint=endpoint))
+        server.set(latency=0.05)
+        settings = RunSettings(prompt="support", batch=40, recheck=False, endpoint=endpoint)
+        for one in workspace.start_comparison(settings, ["combee", "sequential", "top-k"], chats):
+            workspace.wait(one.run or "")
         return str(workspace.traces(TraceFilter(format="openai-chat", outcome="failure"))[1][0]["id"])
 
 

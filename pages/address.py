@@ -13,7 +13,7 @@ def read(*names: str) -> dict[str, str]:
     remembered = st.session_state.get(_REMEMBERED, {})
     if not place:
         place = {name: remembered[name] for name in names if name in remembered}
-    elif place.get("run") != remembered.get("run"):
+    elif "run" in names and place.get("run") != remembered.get("run"):
         remembered = {}
     st.session_state[_REMEMBERED] = remembered | place
     for name, value in place.items():

@@ -16,6 +16,7 @@ page = st.navigation(
         st.Page("learn.py", title="Learn", icon=":material/school:"),
         st.Page("merges.py", title="Merges", icon=":material/account_tree:"),
         st.Page("batch_size.py", title="Batch size", icon=":material/speed:"),
+        st.Page("compare.py", title="Compare", icon=":material/balance:"),
         st.Page("prompts.py", title="Prompts", icon=":material/rule:"),
         st.Page("settings.py", title="Settings", icon=":material/tune:"),
     ],

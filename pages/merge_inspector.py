@@ -131,7 +131,7 @@ def _merge(inspected: Inspected, row: Row) -> None:
     given = view.came_in(node)
     what = "lesson" if row["level"] == 1 else "operation"
     st.markdown(
-        f"{counted(len(given), what)} from {counted(len(row['inputs']), _unit(view, row['inputs']))} came in, "
+        f"{counted(len(given), what)} from {_from(view, row['inputs'])} came in, "
         f"{counted(len(output['operations']), 'operation')} went out, {len(output['dropped']):,} dropped."
     )
     if row["kind"] == "summary":
@@ -164,8 +164,10 @@ def _merge(inspected: Inspected, row: Row) -> None:
         _listed("", came_in_html(view, node), "Nothing came in.")
 
 
-def _unit(view: MergeView, inputs: Sequence[str]) -> str:
-    return "reflection" if view.nodes[inputs[0]]["kind"] == "reflection" else "group"
+def _from(view: MergeView, inputs: Sequence[str]) -> str:
+    """How many nodes a merge reads, and what people call them."""
+    kind: str = view.nodes[inputs[0]]["kind"]
+    return counted(len(inputs), "group" if kind == "merge" else kind, "summaries" if kind == "summary" else "")
 
 
 def _listed(title: str, html: str, otherwise: str = "") -> None:

@@ -196,14 +196,13 @@ class MergeView:
 def in_words(view: MergeView, live: bool) -> list[tuple[Fate, str]]:
     """The legend: how many lessons met which fate; fates that none met are left out."""
     counts, bullets = view.counts(), len(view.bullets())
-    grouped = len(view.merges) > 1
     deep = view.final["level"] > 2
     through = f" through {counted(bullets, 'bullet')}" if bullets else ""
     words: dict[Fate, str] = {
         "in_prompt": f"in the prompt{through}",
         "held": "held back for the review",
         "lost_above": "lost above their group" if deep else "lost at the final merge",
-        "dropped": "dropped by a group" if grouped else "dropped by the final merge",
+        "dropped": _dropped_by(view),
         "waiting": "waiting to be merged" if live else "not merged",
     }
     parts = [(fate, f"{counts[fate]:,} {word}") for fate, word in words.items() if counts[fate]]
@@ -229,6 +228,13 @@ def notes(node: Row) -> list[str]:
     words = ["passed on unmerged"] if node["state"] == "carried" else []
     words += ["asked twice"] if node["output"].get("rechecked") else []
     return words + [f"{count:,} {word if count == 1 else plurals[word]}" for word, count in counts.items() if count]
+
+
+def _dropped_by(view: MergeView) -> str:
+    """Who dropped a lesson that did not get past the first step that read it."""
+    kind = view.merges[0]["kind"]
+    by = {"merge": "a group", "final": "the final merge", "selection": "the selection", "summary": "a summary"}
+    return f"dropped by {by[kind]}"
 
 
 def lesson_end(view: MergeView, lesson: LessonFate) -> list[str]:

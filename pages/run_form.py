@@ -9,13 +9,15 @@ from pydantic import ValidationError
 
 from combee_core.engine.dealing import fixed_size
 from combee_core.engine.settings import RunSettings
+from combee_core.scan import Shuffle
 from combee_core.store.traces import TraceFilter
+from combee_core.strategies import STRATEGIES, StrategyName
 from combee_core.workspace import Workspace
 
 FIRST_NAME = "my-agent"
 RUN_DEFAULTS = "run_defaults"
 """Name of the preference that holds the values with which the form begins; Settings changes it."""
-SHUFFLES: dict[str, Literal["apart", "plain"]] = {"Apart": "apart", "Plain": "plain"}
+SHUFFLES: dict[str, Shuffle] = {"Apart": "apart", "Plain": "plain", "None": "none"}
 
 _ANY = {"format": "Any format", "outcome": "Any outcome", "tag": "Any tag"}
 _CHOSEN = "learn_chosen"
@@ -36,8 +38,11 @@ class Planned:
     traces: int
 
 
-def run_form(workspace: Workspace) -> Planned | None:
-    """Draw the form; None, with a sentence beneath the field, while the prompt's name cannot be used."""
+def run_form(workspace: Workspace, with_strategy: bool = True) -> Planned | None:
+    """Draw the form; None, with a sentence beneath the field, while the prompt's name cannot be used.
+
+    Without `with_strategy` there is no field for it: whoever asks knows it already.
+    """
     prompt = _prompt(workspace)
     base = _base(workspace, prompt)
     which, traces = _traces(workspace)
@@ -52,6 +57,7 @@ def run_form(workspace: Workspace) -> Planned | None:
         help_ = "Each reflection goes to this many groups, so that a good lesson gets more than one chance."
         values["copies"] = _number("Copies", defaults.copies, 1, 16, help_)
     with st.expander("Advanced", key="learn_advanced"):
+        values |= _strategy() if with_strategy else {}
         values |= _advanced(defaults)
     try:
         return Planned(RunSettings(**values), which, traces)
@@ -179,6 +185,19 @@ def _filtered(workspace: Workspace) -> TraceFilter:
     )
 
 
+def _strategy() -> dict[str, StrategyName]:
+    """How the reflections of a batch become one update."""
+    chosen = st.selectbox(
+        "Strategy",
+        list(STRATEGIES),
+        key=_key("Strategy"),
+        format_func=lambda name: f"{name} – {STRATEGIES[name].about}",
+        persist_state="session",
+        help="How reflections become one update: the paper's method, or a baseline that it is measured against.",
+    )
+    return {"strategy": chosen}
+
+
 def _advanced(defaults: RunSettings) -> dict[str, Any]:
     """The tree in detail, what becomes of lessons that a merge leaves out, and budgets."""
     values: dict[str, Any] = {}
@@ -194,7 +213,9 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
     with seed:
         help_ = "Decides which trace meets which: the same seed gives the same tree."
         values["seed"] = _number("Seed", defaults.seed, 0, 2**31, help_)
-    help_ = "Apart puts copies of one reflection into different groups; plain leaves that to chance."
+    help_ = (
+        "Apart puts copies of a reflection into different groups, plain leaves that to chance, none keeps the order."
+    )
     values["shuffle"] = SHUFFLES[_choice("Shuffle", list(SHUFFLES), help_)]
     help_ = (
         "What happens to lessons that a merge does not cite: it is asked again for them, and what it leaves out even "

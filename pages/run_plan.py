@@ -27,7 +27,7 @@ def show_plan(workspace: Workspace, planned: Planned | None) -> None:
         st.markdown(f"**{estimate.tree}**")
         st.caption(_iterations(estimate, planned))
         _numbers(estimate, planned)
-        _model(workspace)
+        show_model(workspace)
     if failure := st.session_state.pop("learn_failure", None):
         st.error(failure)
     st.button(
@@ -79,7 +79,7 @@ def _time(seconds: float | None) -> str:
     return "unknown" if seconds is None else duration(seconds)
 
 
-def _model(workspace: Workspace) -> None:
+def show_model(workspace: Workspace) -> None:
     """Which model learns; a key that is typed here stays in this session and is never stored."""
     endpoint = workspace.endpoint()
     with st.container(horizontal=True, vertical_alignment="center"):

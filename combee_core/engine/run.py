@@ -1,5 +1,6 @@
 """A whole learning run: epochs over batches, one iteration and candidate version a batch, resumable at any point."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from combee_core.store.database import Database, Row
 from combee_core.store.runs import Runs
 from combee_core.store.traces import Traces
 from combee_core.store.versions import Sources, Versions
-from combee_core.strategies import STRATEGIES, Shape
+from combee_core.strategies import STRATEGIES, Shape, prepare
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Run:
             self._settings,
             Gate(Budget(self._settings, self._row["wall_s"], self._progress), caps, limiter),
         )
+        await asyncio.to_thread(prepare, self._settings.strategy)
         started = time.perf_counter()
         try:
             state = self._first_state()

@@ -1,6 +1,6 @@
 """What a learning run is asked to do; stored with the run, so that a resumed run does the very same."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -61,6 +61,10 @@ class RunSettings(BaseModel):
     max_minutes: float | None = Field(default=None, gt=0)
     rpm: int | None = Field(default=None, ge=1)
     tpm: int | None = Field(default=None, ge=1)
+
+    def with_strategy(self, strategy: StrategyName) -> Self:
+        """The same settings for another strategy."""
+        return self.model_validate(self.model_dump() | {"strategy": strategy})
 
     @model_validator(mode="before")
     @classmethod

@@ -2,7 +2,7 @@
 
 from combee_core.errors import CombeeError
 from combee_core.strategies.base import Shape, Strategy, StrategyName
-from combee_core.strategies.clusters import representatives
+from combee_core.strategies.clusters import load, representatives
 from combee_core.strategies.trees import Combee, HierarchicalSummary, Naive, Sequential, Summary, TopK
 
 STRATEGIES: dict[StrategyName, Strategy] = {
@@ -20,4 +20,10 @@ def check_learner(name: StrategyName, with_model: bool) -> None:
         )
 
 
-__all__ = ["STRATEGIES", "Shape", "Strategy", "StrategyName", "check_learner", "representatives"]
+def prepare(name: StrategyName) -> None:
+    """Load what a strategy needs and takes seconds to import, so that it is no part of the time of a run."""
+    if name == "top-k":
+        load()
+
+
+__all__ = ["STRATEGIES", "Shape", "Strategy", "StrategyName", "check_learner", "prepare", "representatives"]

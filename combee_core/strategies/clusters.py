@@ -20,6 +20,12 @@ def representatives(texts: Sequence[str], k: int, seed: int) -> list[int]:
     return indexes if len(indexes) <= k else [indexes[row] for row in _nearest([texts[i] for i in indexes], k, seed)]
 
 
+def load() -> None:
+    """Import what the first choice would import."""
+    import sklearn.cluster
+    import sklearn.feature_extraction.text  # noqa: F401
+
+
 def _nearest(texts: Sequence[str], k: int, seed: int) -> list[int]:
     # Takes seconds to import, and only this needs it.
     from sklearn.cluster import KMeans
