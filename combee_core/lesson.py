@@ -49,3 +49,8 @@ class Item(_Frozen):
     support: int = 1
     kind: Kind = "ADD"
     bullets: tuple[str, ...] = ()
+
+    @property
+    def merged(self) -> bool:
+        """Whether a merge has written it, not a reflection."""
+        return self.id.startswith("m")

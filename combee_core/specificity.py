@@ -82,6 +82,12 @@ def terms(text: str) -> Terms:
     )
 
 
+def exact_terms(text: str) -> frozenset[str]:
+    """The numbers and identifiers in a text: what no other wording can stand for."""
+    found = terms(text)
+    return found.numbers | found.identifiers
+
+
 def specificity(lessons: Iterable[str], bullets: Iterable[str]) -> Specificity:
     """Compare the terms of lessons with those of the bullets made of them.
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from combee_core.lesson import Item
 from combee_core.playbook import Merged
-from combee_core.specificity import terms
+from combee_core.specificity import exact_terms
 
 
 def unsaid(items: Sequence[Item], merged: Merged) -> list[Item]:
@@ -15,7 +15,7 @@ def unsaid(items: Sequence[Item], merged: Merged) -> list[Item]:
     said: dict[str, set[str]] = {}
     proven: set[str] = set()
     for operation in merged.operations:
-        names = _named(operation.content)
+        names = exact_terms(operation.content)
         for source in operation.sources:
             said.setdefault(source, set()).update(names)
         if operation.kind == "DELETE":
@@ -26,10 +26,5 @@ def unsaid(items: Sequence[Item], merged: Merged) -> list[Item]:
 def _says(said: set[str] | None, item: Item) -> bool:
     if said is None:
         return False
-    named = _named(item.text)
+    named = exact_terms(item.text)
     return not named or not named.isdisjoint(said)
-
-
-def _named(text: str) -> frozenset[str]:
-    found = terms(text)
-    return found.numbers | found.identifiers

@@ -3,21 +3,22 @@
 The instructions are files of this package, one a version; text of traces and items reaches the model fenced as data.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import CallFailed, ChatModel, Meter
 from combee_core.llm.structured import ask
 from combee_core.playbook import DEFAULT_SECTION, Contradiction, Merged, Operation, Playbook, render, section_name
+from combee_core.specificity import exact_terms
 from combee_core.trace import Message, Trace
 
 # A version that has landed is never edited: runs on record were made with it.
-INSTRUCTIONS = {"reflect": "v1", "merge": "v2", "summarise": "v1"}
+INSTRUCTIONS = {"reflect": "v1", "merge": "v3", "merge-first": "v1", "merge-again": "v1", "summarise": "v1"}
 
 # A tool that prints a whole log would fill the context with what no lesson needs: head and tail tell what happened.
 MESSAGE_CHARS = 6_000
@@ -53,28 +54,61 @@ class ReflectionAnswer(Written):
     bullet_tags: list[TagAnswer] = []
 
 
-class OperationAnswer(Written):
-    """One edit as the model writes it."""
+class OfAnItem(Written):
+    """What a model writes about one item.
 
-    type: Literal["ADD", "UPDATE", "MERGE", "DELETE"]
+    The item comes first: who has named one writes about it, and then about the next. Asked for all sources at once, a
+    small model names every item there is and writes of one.
+    """
+
+    item: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_sources(cls, values: Any) -> Any:
+        """Models that do not hold to the schema may list all items as `sources`."""
+        if isinstance(values, dict) and "item" not in values and isinstance(values.get("sources"), list):
+            item, *same = values["sources"] or [""]
+            return {"item": item, "same": same} | values
+        return values
+
+
+class AdditionAnswer(OfAnItem):
+    """One new bullet as the model writes it, in the section of its items."""
+
+    content: str = ""
+    same: list[str] = []
+
+
+class OperationAnswer(OfAnItem):
+    """One edit of a playbook as the model writes it."""
+
+    type: Literal["ADD", "UPDATE", "MERGE", "DELETE"] = "ADD"
+    bullets: list[str] = []
     section: str = ""
     content: str = ""
-    bullets: list[str] = []
-    sources: list[str]
+    same: list[str] = []
 
 
 class ContradictionAnswer(BaseModel):
     """Items that cannot all hold as the model writes them."""
 
-    about: str = ""
     sources: list[str] = []
     bullets: list[str] = []
+    about: str = ""
 
 
 class MergeAnswer(BaseModel):
     """What the model answers when asked to merge."""
 
     operations: list[OperationAnswer]
+    contradictions: list[ContradictionAnswer] = []
+
+
+class FirstMergeAnswer(BaseModel):
+    """What the model answers when asked to merge into an empty playbook: there is nothing to edit."""
+
+    operations: list[AdditionAnswer]
     contradictions: list[ContradictionAnswer] = []
 
 
@@ -85,16 +119,17 @@ class SummaryAnswer(BaseModel):
 
 
 class AceLearner:
-    """Reflects and merges with one chat model."""
+    """Reflects and merges with one chat model; `instructed` gives the instructions for each task, by default ours."""
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, instructed: Callable[[str], str] | None = None) -> None:
         self._model = model
+        self._instructions = instructed or instructions
         self.name = f"ace/{model.name}"
 
     async def reflect(self, trace: Trace, playbook: Playbook, meter: Meter) -> Reflection:
         """One call: lessons of the trace and tags of the bullets it used (those that do not exist are left out)."""
         prompt = f"{_playbook_part(playbook)}\n\n{trace_part(trace)}"
-        answer = await ask(self._model, instructions("reflect"), prompt, ReflectionAnswer, meter)
+        answer = await ask(self._model, self._instructions("reflect"), prompt, ReflectionAnswer, meter)
         return Reflection(
             lessons=tuple(_lesson(entry) for entry in answer.lessons if entry.lesson.strip()),
             tags={entry.id: entry.tag for entry in answer.bullet_tags if playbook.get(entry.id) is not None},
@@ -103,17 +138,29 @@ class AceLearner:
 
     async def merge(self, items: Sequence[Item], playbook: Playbook, meter: Meter, final: bool) -> Merged:
         """One call: operations that cite the items; a group's and the final merge are asked alike (paper section 3)."""
-        prompt = f"{_playbook_part(playbook)}\n\n{items_part(items)}"
-        answer = await ask(self._model, instructions("merge"), prompt, MergeAnswer, meter)
-        sections = {item.id: item.section for item in items}
+        answer = await self._first(items, meter) if not playbook.bullets else await self._edits(items, playbook, meter)
         return Merged(
-            operations=tuple(_operation(entry, sections, playbook) for entry in answer.operations),
+            operations=tuple(_operations(answer.operations, items, playbook)),
             contradictions=tuple(map(_contradiction, answer.contradictions)),
+        )
+
+    async def _edits(self, items: Sequence[Item], playbook: Playbook, meter: Meter) -> MergeAnswer:
+        prompt = f"{_playbook_part(playbook)}\n\n{items_part(items)}\n\n{_closing(items)}"
+        return await ask(self._model, self._instructions("merge"), prompt, MergeAnswer, meter)
+
+    async def _first(self, items: Sequence[Item], meter: Meter) -> MergeAnswer:
+        """Into an empty playbook there are only additions: half the instructions, and two thirds of the answer."""
+        prompt = f"{items_part(items)}\n\n{_closing(items)}"
+        task = "merge-again" if all(item.merged for item in items) else "merge-first"
+        answer = await ask(self._model, self._instructions(task), prompt, FirstMergeAnswer, meter)
+        return MergeAnswer(
+            operations=[OperationAnswer(**entry.model_dump()) for entry in answer.operations],
+            contradictions=answer.contradictions,
         )
 
     async def summarise(self, items: Sequence[Item], meter: Meter) -> str:
         """One call: all items in one text (paper, the summarization baselines). Raises CallFailed when it is blank."""
-        answer = await ask(self._model, instructions("summarise"), items_part(items), SummaryAnswer, meter)
+        answer = await ask(self._model, self._instructions("summarise"), items_part(items), SummaryAnswer, meter)
         if not (text := _one_line(answer.summary)):
             raise CallFailed("empty", f"{self._model.name} gave an empty summary.")
         return text
@@ -121,7 +168,8 @@ class AceLearner:
 
 @cache
 def instructions(task: str) -> str:
-    """The instructions for `reflect`, `merge` or `summarise`."""
+    """The instructions for `reflect`, `merge`, `merge-first` and `merge-again` (into an empty playbook: of lessons, of
+    merges) or `summarise`."""
     return (
         resources.files(__package__)
         .joinpath("instructions", f"{task}-{INSTRUCTIONS[task]}.md")
@@ -148,6 +196,14 @@ def items_part(items: Sequence[Item]) -> str:
     lines = ["ITEMS", *(f"[{item.id}] {item.text}" for item in items)]
     notes = [f"{item.id}: {note}" for item in items if (note := _note(item))]
     return "\n".join([*lines, *(["", "NOTES ON ITEMS", *notes] if notes else [])])
+
+
+def _closing(items: Sequence[Item]) -> str:
+    """What a model reads last it heeds most: how many items there are, and that each is asked for."""
+    return (
+        f"END OF ITEMS: {len(items)} in all, from [{items[0].id}] to [{items[-1].id}]. "
+        "Now one operation for each of them, in this order, without its story."
+    )
 
 
 def _note(item: Item) -> str:
@@ -186,16 +242,43 @@ def _lesson(entry: LessonAnswer) -> Lesson:
     return Lesson(text=_one_line(entry.lesson), section=_one_line(entry.section), evidence=entry.evidence.strip())
 
 
-def _operation(entry: OperationAnswer, sections: Mapping[str, str], playbook: Playbook) -> Operation:
-    """The answer as an operation; an ADD without a section takes the one of its first source that has one."""
-    sources = _ids(entry.sources)
-    section = entry.section
-    if entry.type == "ADD" and not section.strip("# "):
-        section = next((found for source in sources if (found := sections.get(source))), DEFAULT_SECTION)
+def _operations(entries: Sequence[OperationAnswer], items: Sequence[Item], playbook: Playbook) -> Iterator[Operation]:
+    """The answer as operations.
+
+    An item with an operation of its own is not the same as another one, nor is one of which the bullet says nothing.
+    """
+    by_id = {item.id: item for item in items}
+    own = {_id(entry.item) for entry in entries}
+    for entry in entries:
+        names = exact_terms(entry.content.strip() or _text(by_id, _id(entry.item)))
+        same = [name for name in map(_id, entry.same) if name not in own and _names_of(_text(by_id, name), names)]
+        sources = tuple(name for name in (_id(entry.item), *same) if name)
+        yield _operation(entry, sources, [by_id[name] for name in sources if name in by_id], playbook)
+
+
+def _names_of(text: str, names: frozenset[str]) -> bool:
+    """Whether some of the names are those of a text that names anything exact."""
+    wanted = exact_terms(text)
+    return not wanted or not wanted.isdisjoint(names)
+
+
+def _text(by_id: Mapping[str, Item], name: str) -> str:
+    return by_id[name].text if name in by_id else ""
+
+
+def _operation(
+    entry: OperationAnswer, sources: tuple[str, ...], cited: Sequence[Item], playbook: Playbook
+) -> Operation:
+    """What an ADD leaves empty comes from the first of the cited items that has it."""
+    section, content = entry.section, entry.content.strip()
+    if entry.type == "ADD":
+        content = content or next((item.text for item in cited), "")
+        if not section.strip("# "):
+            section = next((item.section for item in cited if item.section), DEFAULT_SECTION)
     return Operation(
         kind=entry.type,
         section=section_name(section, playbook),
-        content=entry.content.strip(),
+        content=content,
         bullets=_ids(entry.bullets),
         sources=sources,
     )
@@ -206,7 +289,11 @@ def _contradiction(entry: ContradictionAnswer) -> Contradiction:
 
 
 def _ids(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name.strip("[] ") for name in names)
+    return tuple(map(_id, names))
+
+
+def _id(name: str) -> str:
+    return name.strip("[] ")
 
 
 def _one_line(text: str) -> str:

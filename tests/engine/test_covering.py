@@ -4,7 +4,7 @@ from combee_core.engine import covering
 from combee_core.engine.covering import unsaid
 from combee_core.lesson import Item
 from combee_core.playbook import Merged, Operation
-from combee_core.specificity import terms
+from combee_core.specificity import exact_terms
 
 CENTS = Item(id="r1-1", text="refund_order wants cents")
 ROWS = Item(id="r2-1", text="A page has at most 250 rows")
@@ -43,9 +43,9 @@ def test_each_bullet_and_each_item_is_searched_once(monkeypatch):
 
     def counted(text):
         searched.append(text)
-        return terms(text)
+        return exact_terms(text)
 
-    monkeypatch.setattr(covering, "terms", counted)
+    monkeypatch.setattr(covering, "exact_terms", counted)
     items = [Item(id=f"r{number}-1", text=f"Row {number}") for number in range(50)]
     general = [add(f"All rows {number}", *(item.id for item in items)) for number in (900, 901)]
     assert len(unsaid(items, Merged(operations=tuple(general)))) == 50

@@ -1,25 +1,39 @@
 """The learner that asks a model, over real HTTP."""
 
 import asyncio
+import json
 from typing import Any
 
-from combee_core.learners.ace import AceLearner
+from aiohttp import web
+
+from combee_core.learners.ace import AceLearner, instructions
 from combee_core.lesson import Item
 from combee_core.llm.base import Meter
 from combee_core.llm.endpoint import Endpoint, OpenAIModel
-from combee_core.playbook import Contradiction, Merged, Playbook
-from tests.stand_in import Behaviour, StandIn
+from combee_core.playbook import Bullet, Contradiction, Merged, Playbook
+from tests.stand_in import Behaviour, StandIn, completion
 
 
-def merged(server: StandIn, *items: Item) -> Merged:
+def merged(server: StandIn, *items: Item, playbook: Playbook | None = None) -> Merged:
     async def ask() -> Merged:
         model = OpenAIModel(Endpoint(base_url=server.url, model="stand-in"), "key")
         try:
-            return await AceLearner(model).merge(items, Playbook(), Meter(), False)
+            return await AceLearner(model).merge(items, playbook or Playbook(), Meter(), False)
         finally:
             await model.aclose()
 
     return asyncio.run(ask())
+
+
+def answered(operations: list[dict[str, Any]], *items: Item) -> Merged:
+    """What is made of a model's very answer."""
+
+    async def say(request: web.Request, body: dict[str, Any]) -> web.Response:
+        return web.json_response(completion(body, json.dumps({"operations": operations, "contradictions": []})))
+
+    with StandIn() as server:
+        server.instead = say
+        return merged(server, *items)
 
 
 def test_contradictions_of_a_merge_come_back_beside_its_operations():
@@ -40,3 +54,71 @@ def test_a_merge_is_told_how_many_runs_are_behind_an_item():
         prompt: Any = server.bodies[0]["messages"][-1]["content"]
     assert "m1-1-1: seen in 7 runs" in prompt
     assert "m1-1-2:" not in prompt
+
+
+def test_what_an_addition_leaves_empty_comes_from_its_items():
+    some = [
+        Item(id="m1-1-1", text="Pay in cents", section="RULES"),
+        Item(id="m1-1-2", text="Ask twice", section=""),
+        Item(id="m1-2-1", text="Never pay in euros", section="MONEY"),
+    ]
+    operations = [
+        {"item": "[m1-1-1]", "content": " ", "same": ["m1-2-1"]},
+        {"item": "m1-1-2", "content": "Ask two times", "same": ["[m1-2-1]"]},
+        {"item": "m9-9-9", "content": "", "same": []},
+    ]
+
+    answer = answered(operations, *some)
+    assert [(op.kind, op.section, op.content) for op in answer.operations] == [
+        ("ADD", "RULES", "Pay in cents"),
+        ("ADD", "MONEY", "Ask two times"),
+        ("ADD", "OTHERS", ""),
+    ]
+
+
+def test_into_an_empty_playbook_a_model_writes_additions_and_is_told_where_the_items_end():
+    with StandIn(Behaviour(drop=0.0)) as server:
+        merged(server, Item(id="r1-1", text="Pay in cents"), Item(id="r2-1", text="Ask twice"))
+        merged(server, Item(id="m1-1-1", text="Pay in cents"), Item(id="m1-2-1", text="Ask twice"))
+        first, again = server.bodies
+    wanted = first["response_format"]["json_schema"]["schema"]["$defs"]["AdditionAnswer"]
+    assert list(wanted["properties"]) == ["item", "content", "same"]
+    assert "2 in all, from [r1-1] to [r2-1]" in first["messages"][-1]["content"]
+    assert first["messages"][0]["content"] == instructions("merge-first")
+    assert again["messages"][0]["content"] == instructions("merge-again")
+
+
+def test_into_a_playbook_with_bullets_a_model_writes_edits():
+    playbook = Playbook(bullets=(Bullet(id="rules-00001", section="RULES", content="Be kind"),))
+    with StandIn(Behaviour(drop=0.0)) as server:
+        answer = merged(server, Item(id="r1-1", text="Pay in cents"), playbook=playbook)
+        (asked,) = server.bodies
+    assert asked["messages"][0]["content"] == instructions("merge")
+    assert "Be kind" in asked["messages"][-1]["content"]
+    wanted = asked["response_format"]["json_schema"]["schema"]["$defs"]["OperationAnswer"]
+    assert list(wanted["properties"])[0::5] == ["item", "same"]
+    assert [operation.content for operation in answer.operations] == ["Pay in cents"]
+
+
+def test_an_item_with_an_operation_of_its_own_is_not_the_same_as_another():
+    operations = [
+        {"item": "r1-1", "content": "Pay in cents", "same": ["r2-1", "r3-1"]},
+        {"item": "[r2-1]", "content": "Ask twice", "same": ["r1-1"]},
+        {"sources": ["r4-1", "r5-1"], "content": "Be brief"},
+        {"sources": [], "content": "Be kind"},
+    ]
+    answer = answered(operations, *(Item(id=f"r{number}-1", text="…") for number in range(1, 6)))
+    assert [op.sources for op in answer.operations] == [("r1-1", "r3-1"), ("r2-1",), ("r4-1", "r5-1"), ()]
+
+
+def test_an_item_of_which_a_bullet_holds_nothing_is_not_the_same():
+    some = [
+        Item(id="r1-1", text="A page has 250 rows"),
+        Item(id="r2-1", text="A page has 80 columns"),
+        Item(id="r3-1", text="No page has more than 250 rows"),
+        Item(id="r4-1", text="Pages are long"),
+    ]
+    operations = [{"item": "r1-1", "content": "", "same": ["r2-1", "r3-1", "r4-1"]}]
+    (operation,) = answered(operations, *some).operations
+    assert operation.content == "A page has 250 rows"
+    assert operation.sources == ("r1-1", "r3-1", "r4-1")
