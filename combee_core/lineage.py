@@ -53,5 +53,8 @@ class Lineage:
     def _via(self, lesson: str) -> list[str]:
         """The groups that have passed a lesson up."""
         by_group = self.fates[lesson].by_group if lesson in self.fates else {}
-        final = {node["id"] for node in self.nodes if node["kind"] == "final"}
-        return sorted(group for group, fate in by_group.items() if fate != "dropped" and group not in final)
+        return sorted(group for group, fate in by_group.items() if fate != "dropped" and group not in self._finals)
+
+    @cached_property
+    def _finals(self) -> set[str]:
+        return {node["id"] for node in self.nodes if node["kind"] == "final"}

@@ -1,6 +1,5 @@
 """Deciding over a new prompt version: the changes it makes, a decision for each, and the version that results."""
 
-from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,7 +80,7 @@ class Review:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._versions = Versions(database)
-        self._collected: OrderedDict[str, list[Proposal]] = OrderedDict()
+        self._collected: dict[str, list[Proposal]] = {}
 
     def before(self, version: Version) -> Version | None:
         """The version that a version's changes are reviewed against: the one that its run started from, if any."""
@@ -150,11 +149,13 @@ class Review:
         """What is offered beyond the changes; an approved version has none."""
         if version.status == "approved":
             return []
-        if version.name not in self._collected:
-            self._collected[version.name] = proposals(self._database, version)
-            while len(self._collected) > MOST_COLLECTED:
-                self._collected.popitem(last=False)
-        return self._collected[version.name]
+        found = self._collected.get(version.name)
+        if found is None:
+            found = self._collected[version.name] = proposals(self._database, version)
+            # Two readers at once may both come here: at worst one of them makes room twice.
+            for name in list(self._collected)[:-MOST_COLLECTED]:
+                self._collected.pop(name, None)
+        return found
 
     def answer(
         self, version: Version, proposal: str, choice: str, reviewer: str, content: str | None = None, note: str = ""

@@ -26,6 +26,7 @@ _OPPOSITES = tuple(
         ("maximum", "minimum"),
     )
 )
+_OPPOSED = frozenset(word for pair in _OPPOSITES for word in pair)
 _FORBIDDEN = re.compile(
     r"\b(?:do not|don't|never|must not|should not|may not|cannot|no need to)\s+(?:be\s+)?((?:[\w'=.-]+\s*){1,6})", re.I
 )
@@ -58,6 +59,7 @@ class Wording(NamedTuple):
     square: float
     names: frozenset[str]
     forbids: tuple[tuple[str, ...], ...]
+    opposites: frozenset[str]
     settings: Mapping[str, frozenset[str]]
     limits: frozenset[str]
     numbers: frozenset[str]
@@ -87,6 +89,7 @@ def wording(text: str) -> Wording:
         square=sum(weight * weight for weight in vector.values()),
         names=frozenset(names),
         forbids=tuple(tuple(found) for words in _FORBIDDEN.findall(body) if len(found := stems(words)) > 1),
+        opposites=_OPPOSED.intersection(weights),
         settings=_settings(body),
         limits=frozenset(one or other for one, other in _LIMIT.findall(plain)),
         numbers=frozenset(_PLAIN_NUMBER.findall(plain)),
@@ -132,16 +135,20 @@ def apart(left: Wording, right: Wording) -> bool:
 def contradict(left: Wording, right: Wording) -> bool:
     """Whether one forbids what the other demands, or they set one thing to different values."""
     for one, other in ((left, right), (right, left)):
-        if any(_demands(other, verb, objects) for verb, *objects in one.forbids):
+        if one.forbids and any(_demands(other, verb, objects) for verb, *objects in one.forbids):
             return True
-        if any(_only(one, word, opposite) and _only(other, opposite, word) for word, opposite in _OPPOSITES):
-            return True
+    if left.opposites and right.opposites and any(_opposed(left, right, *pair) for pair in _OPPOSITES):
+        return True
+    if not left.settings or not right.settings:
+        return False
     shared = left.settings.keys() & right.settings.keys()
     return any(not left.settings[key] & right.settings[key] for key in shared)
 
 
-def _only(found: Wording, word: str, opposite: str) -> bool:
-    return word in found.weights and opposite not in found.weights
+def _opposed(left: Wording, right: Wording, word: str, opposite: str) -> bool:
+    """Whether one lesson has the one word alone, and the other one the other."""
+    pair = {word, opposite}
+    return {frozenset({word}), frozenset({opposite})} == {left.opposites & pair, right.opposites & pair}
 
 
 def _demands(found: Wording, verb: str, objects: Sequence[str]) -> bool:
