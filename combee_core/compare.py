@@ -124,7 +124,7 @@ def _labels(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 def _told(settings: Mapping[str, Any]) -> dict[str, str]:
     """Settings that may tell two runs apart, as text; runs from before a setting was there had its default."""
     whole = RunSettings.model_validate({"prompt": "any"} | dict(settings))
-    values = whole.model_dump(exclude={"prompt", "base", "endpoint", "batch_from", *BUDGETS})
+    values = whole.model_dump(exclude={"prompt", "compared_for", "base", "endpoint", "batch_from", *BUDGETS})
     words = {None: "auto", True: "on", False: "off"}
     told = {
         name: words[value] if value is None or value is True or value is False else str(value)

@@ -35,9 +35,6 @@ class Terms:
     def __len__(self) -> int:
         return len(self.numbers) + len(self.identifiers) + len(self.entities)
 
-    def __or__(self, other: "Terms") -> "Terms":
-        return Terms(self.numbers | other.numbers, self.identifiers | other.identifiers, self.entities | other.entities)
-
 
 @dataclass(frozen=True)
 class Carried:
@@ -73,8 +70,13 @@ def terms(text: str) -> Terms:
 
     A capital at the start of a sentence makes no entity, an acronym anywhere does.
     """
-    identifiers = {(quoted or plain).lower() for quoted, plain in _IDENTIFIER.findall(text)}
-    rest = _IDENTIFIER.sub(" ", text)
+    identifiers: set[str] = set()
+
+    def taken(match: re.Match[str]) -> str:
+        identifiers.add((match[1] or match[2]).lower())
+        return " "
+
+    rest = _IDENTIFIER.sub(taken, text)
     return Terms(
         frozenset(_plain(number) for number in _NUMBER.findall(rest)),
         frozenset(name.removesuffix("()") for name in identifiers),
@@ -93,21 +95,16 @@ def specificity(lessons: Iterable[str], bullets: Iterable[str]) -> Specificity:
 
     A number is kept when a bullet holds the same number, an identifier or an entity when a bullet says it in any case.
     """
-    held = Terms()
-    for lesson in lessons:
-        held |= terms(lesson)
-    said, words, counts = Terms(), set[str](), list[int]()
-    for bullet in bullets:
-        of_bullet = terms(bullet)
-        said |= of_bullet
-        words.update(word.lower() for word in _WORD.findall(bullet))
-        counts.append(len(of_bullet))
-    spoken = said.identifiers | said.entities | words
+    texts = list(bullets)
+    held, said = terms("\n".join(lessons)), [terms(text) for text in texts]
+    numbers = frozenset().union(*(each.numbers for each in said))
+    spoken = {word.lower() for text in texts for word in _WORD.findall(text)}
+    spoken = spoken.union(*(each.identifiers | each.entities for each in said))
     return Specificity(
-        Carried(len(held.numbers), len(held.numbers & said.numbers)),
+        Carried(len(held.numbers), len(held.numbers & numbers)),
         Carried(len(held.identifiers), len(held.identifiers & spoken)),
         Carried(len(held.entities), len(held.entities & spoken)),
-        sum(counts) / len(counts) if counts else None,
+        sum(map(len, said)) / len(said) if said else None,
     )
 
 

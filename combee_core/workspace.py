@@ -427,7 +427,8 @@ def _for_strategy(settings: RunSettings, name: StrategyName, base: str | None) -
     """The settings of one run of a comparison. Raises CombeeError where the prompt's name leaves no room for it."""
     prompt = f"{settings.prompt}-{name}"
     try:
-        return RunSettings.model_validate(settings.model_dump() | {"prompt": prompt, "strategy": name, "base": base})
+        told = {"prompt": prompt, "strategy": name, "base": base, "compared_for": settings.prompt}
+        return RunSettings.model_validate(settings.model_dump() | told)
     except ValueError as error:
         raise CombeeError(f"{settings.prompt} is too long a name for a comparison: its runs learn {prompt}.") from error
 

@@ -77,7 +77,8 @@ def described(row: Row) -> str:
 
 def show_comparison(workspace: Workspace, names: Sequence[str], live: bool) -> None:
     """Figures and table of what there is, and how far the runs are that still work."""
-    comparison = workspace.compare_runs(names)
+    stamp = tuple((row["id"], row["state"], row["version"]) for row in workspace.runs() if row["id"] in names)
+    comparison = _compared(str(workspace.path), tuple(names), stamp, workspace)
     rows: list[Row] = comparison["strategies"]
     working = [row for row in rows if is_live(workspace, row["run"], row["state"])]
     if live and not working:
@@ -89,6 +90,12 @@ def show_comparison(workspace: Workspace, names: Sequence[str], live: bool) -> N
     if finished:
         show_figures(finished)
     st.button("Plan a new comparison", icon=":material/add:", key="compare_new", on_click=_leave)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _compared(path: str, names: tuple[str, ...], stamp: object, _workspace: Workspace) -> Row:
+    """The comparison, counted anew only when one of its runs has finished an iteration or come to its end."""
+    return _workspace.compare_runs(names)
 
 
 def _leave() -> None:

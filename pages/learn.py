@@ -66,6 +66,7 @@ def recent(workspace: Workspace, shown: str | None) -> None:
             {
                 "Run": [row["id"] for row in runs],
                 "Prompt": [row["prompt"] for row in runs],
+                "Strategy": [row["settings"].get("strategy", "combee") for row in runs],
                 "State": [row["state"] for row in runs],
                 "Traces": [row["traces"] for row in runs],
                 "Batch size": [row["settings"]["batch"] for row in runs],

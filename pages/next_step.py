@@ -36,8 +36,13 @@ class Standing:
 
     @property
     def waiting(self) -> list[str]:
-        """Versions that wait for a review: the latest of each prompt, unless it is approved."""
-        return [f"{row['prompt']}@{row['latest']}" for row in self.prompts if row["latest"] != row["approved"]]
+        """Versions that wait for a review: the latest of each prompt, unless it is approved or but there to compare."""
+        compared = {run["prompt"] for run in self.runs if run["settings"].get("compared_for")}
+        return [
+            f"{row['prompt']}@{row['latest']}"
+            for row in self.prompts
+            if row["latest"] != row["approved"] and row["prompt"] not in compared
+        ]
 
     @property
     def approved(self) -> list[str]:

@@ -77,7 +77,7 @@ def _defaults(workspace: Workspace) -> RunSettings:
 def _prompt(workspace: Workspace) -> str:
     """An existing prompt or a new name; at first the one that learnt last."""
     known = [row["prompt"] for row in workspace.prompts()]
-    latest = next((row["prompt"] for row in workspace.runs()), FIRST_NAME)
+    latest = next((row["settings"].get("compared_for") or row["prompt"] for row in workspace.runs()), FIRST_NAME)
     names = list(dict.fromkeys([*known, latest]))
     if (typed := st.session_state.setdefault("learn_prompt", latest)) not in names:
         names.append(typed)

@@ -23,6 +23,7 @@ class RunSettings(BaseModel):
     different groups, plain is the paper's, none leaves them in order. `strategy` is how reflections become one update;
     it heeds what of these concerns it, and one that has a batch size of its own (sequential: 1) sets `batch`.
     `endpoint` None means the offline rules engine. `base` is the version to start from (None: empty).
+    A run of a comparison learns a prompt of its own, and `compared_for` is the prompt that is compared for.
 
     `fan_in` bounds the inputs of a merge above the groups: a level is added where they would be more. `fold_twins`
     folds items that say the same before such a merge, `recheck` asks a merge once more for items that it left out.
@@ -36,6 +37,7 @@ class RunSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     prompt: PromptName
+    compared_for: PromptName | None = None
     base: str | None = None
     batch: BatchSize | Literal["auto"] = 32
     batch_candidates: tuple[BatchSize, ...] | None = Field(default=None, min_length=1)

@@ -76,6 +76,8 @@ def test_without_runs_a_comparison_can_be_planned_and_started_and_the_address_sa
     at.run()
     assert len(figures(at)) == 2
     assert list(at.dataframe[0].value["Strategy"]) == ["combee", "naive"]
+    at.button(key="compare_new").click().run()
+    assert at.selectbox(key="learn_prompt").value == "my-agent", "the prompt, not one that was there to compare"
 
 
 def test_no_strategy_no_start_and_offline_none_that_needs_a_model(shop: Workspace) -> None:

@@ -15,8 +15,10 @@ def imported(hours: int = 0, new: int = 40) -> dict[str, Any]:
     return {"file": "a.jsonl", "new_traces": new, "imported_at": NOON + timedelta(hours=hours)}
 
 
-def run(state: str, name: str = "run-1", hours: int = 1) -> dict[str, Any]:
-    return {"id": name, "state": state, "created_at": NOON + timedelta(hours=hours)}
+def run(state: str, name: str = "run-1", hours: int = 1, **settings: str) -> dict[str, Any]:
+    of_prompt = f"shop-{settings['strategy']}" if settings else "shop"
+    times = {"created_at": NOON + timedelta(hours=hours)}
+    return {"id": name, "state": state, "prompt": of_prompt, "settings": settings} | times
 
 
 def prompt(latest: int, approved: int | None, name: str = "shop") -> dict[str, Any]:
@@ -48,6 +50,13 @@ def test_a_version_newer_than_the_approved_one_waits_for_review():
     assert now.next == "review"
     assert now.waiting == ["shop@3"]
     assert now.approved == ["shop@2", "other@1"]
+
+
+def test_what_was_learnt_only_to_compare_waits_for_nobody():
+    runs = [run("done", strategy="naive", compared_for="shop"), run("done")]
+    now = Standing(TRACES, [imported()], runs, [prompt(3, 3), prompt(1, None, "shop-naive")])
+    assert now.next == "ship"
+    assert now.waiting == []
 
 
 def test_when_all_is_approved_it_can_be_shipped():
