@@ -142,7 +142,7 @@ class Review:
         with self._database.write() as cursor:
             self._must_be_open(version)
             number = self._chosen_version(cursor, version, offered)
-            self._versions.approve(cursor, version.prompt, number, by.strip(), note.strip())
+            self._versions.approve(cursor, version.prompt, number, " ".join(by.split()), note.strip())
         return self._versions.get(version.prompt, number)
 
     def proposals(self, version: Version) -> list[Proposal]:

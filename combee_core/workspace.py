@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from pydantic import ValidationError
+
 from combee_core.compare import compare_runs
 from combee_core.diff import PlaybookDiff, compare
 from combee_core.engine.batch_sizes import BatchSizes, batch_sizes_of
@@ -22,13 +24,15 @@ from combee_core.engine.lessons import Learnt, lessons_of_trace
 from combee_core.engine.outlook import Stamp, iteration_reached, iteration_stamp, iterations_in_all, planned_nodes
 from combee_core.engine.progress import Progress
 from combee_core.engine.report import merge_tree, run_summary
-from combee_core.engine.settings import RunSettings
+from combee_core.engine.settings import RunSettings, what_is_wrong
 from combee_core.errors import CombeeError
 from combee_core.exporters import FORMATS, export
 from combee_core.importers.blob import line_of
 from combee_core.intake import FileReport, ImportReport, Intake, Watch
 from combee_core.learners.base import Learner
 from combee_core.learners.choose import open_learner
+from combee_core.llm.base import CallFailed
+from combee_core.llm.client import usable_address
 from combee_core.llm.endpoint import Endpoint
 from combee_core.review import Review
 from combee_core.store.database import Database, Row
@@ -144,7 +148,9 @@ class Workspace:
         return lessons_of_trace(self._database, trace_id)
 
     def tag(self, which: TraceFilter, tag: str, remove: bool = False) -> int:
-        """Put a tag on all matching traces, or take it off; returns how many changed."""
+        """Put a tag on all matching traces, or take it off; returns how many changed. A tag is one line of text."""
+        if not remove and not (tag := " ".join(tag.split())):
+            raise CombeeError("A tag needs a name: choose one.")
         ids = self.trace_ids(which)
         return self._traces.remove_tag(ids, tag) if remove else self._traces.add_tag(ids, tag)
 
@@ -255,6 +261,11 @@ class Workspace:
         after: str | None = None,
     ) -> str:
         """Store a run and start it, once the run `after` has ended."""
+        if settings.endpoint is not None:
+            try:
+                usable_address(settings.endpoint.base_url)
+            except CallFailed as error:
+                raise CombeeError(str(error)) from error
         settings = settings.model_copy(update={"batch_from": self._trials_before(settings)})
         run = self._runs.create(settings.prompt, settings.model_dump(mode="json"), trace_ids, base)
         self._host.start(run, lambda: _learner_of(settings, api_key), after)
@@ -269,7 +280,10 @@ class Workspace:
         row = self._runs.get(run)
         if row["state"] == "done":
             return False
-        settings = RunSettings.model_validate(row["settings"] | dict(budgets or {}))
+        try:
+            settings = RunSettings.model_validate(row["settings"] | dict(budgets or {}))
+        except ValidationError as error:
+            raise CombeeError(what_is_wrong(error)) from error
         if budgets and not self.is_live(run):
             self._runs.set_settings(run, settings.model_dump(mode="json"))
         self._host.start(run, lambda: _learner_of(settings, api_key))

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 import click
+from pydantic import ValidationError
 
 from combee_core.batch_size import TAU_SHARE
 from combee_core.cli.batch_size import BatchSize, BatchSizes
 from combee_core.cli.common import Session, counted, one_line, say, table, with_filter, with_workspace
+from combee_core.engine.settings import what_is_wrong
 from combee_core.errors import CombeeError
 from combee_core.llm.endpoint import Endpoint
 from combee_core.scan import Shuffle
@@ -110,10 +112,8 @@ def settings_of(
         say("No endpoint is set: the offline rules engine is used, no language model (--base-url and --model set one).")
     try:
         return RunSettings(base=base, endpoint=endpoint, **chosen)
-    except ValueError as error:
-        raise CombeeError(
-            f"{chosen['prompt']!r} cannot be a prompt's name: use letters, digits, dot, dash and underscore."
-        ) from error
+    except ValidationError as error:
+        raise CombeeError(what_is_wrong(error)) from error
 
 
 def _endpoint(stored: Endpoint | None, base_url: str | None, model: str | None) -> Endpoint | None:
@@ -165,7 +165,7 @@ def attend(session: Session, run: str) -> None:
 
 def _tell_progress(session: Session, run: str) -> None:
     progress = session.workspace.progress(run)
-    if progress is None:
+    if progress is None or not progress.iterations:
         return
     parts = [f"{kind}s {progress.done[kind]}/{progress.total[kind]}" for kind in ("reflection", "merge")]
     line = (
@@ -191,15 +191,17 @@ def _end(session: Session, run: str) -> int:
 
 
 def _tell_end(summary: dict[str, Any]) -> None:
+    version, base = summary["version"], summary["settings"]["base"]
+    made = f"{version} with {counted(summary['bullets'], 'bullet')}" if version else "no version"
     click.echo(
-        f"{summary['run']} {summary['state']}: {summary['version'] or 'no version'} with "
-        f"{counted(summary['bullets'], 'bullet')} from {counted(summary['traces'], 'trace')} "
+        f"{summary['run']} {summary['state']}: {made} from {counted(summary['traces'], 'trace')} "
         f"({counted(summary['lessons'], 'lesson')}, {summary['dropped_lessons']} dropped), "
         f"{counted(summary['calls'], 'call')}, {summary['failed_calls']} failed, {money(summary['cost_usd'])}, "
         f"{summary['wall_s']:.1f} s."
     )
-    if summary["version"] and summary["state"] == "done":
-        click.echo(f"Next: combee diff, then combee approve {summary['version']} --by YOU")
+    if version and summary["state"] == "done":
+        look = f"combee diff {base} {version}" if base else f"combee export {version}"
+        click.echo(f"Next: {look}, then combee approve {version} --by YOU")
 
 
 def money(cost: float | None) -> str:
@@ -237,6 +239,8 @@ def runs(session: Session) -> None:
 def tree(session: Session, run: str, iteration: int | None) -> None:
     """Show the merge tree of a run: each call, what went in, what came out, what was dropped."""
     document = session.workspace.tree(run, iteration)
+    if iteration and not document["iterations"]:
+        say(f"{run} has no iteration {iteration} yet: `combee tree {run}` shows those that it has.")
     session.answer(document, lambda: _tell_tree(document))
 
 

@@ -9,6 +9,8 @@ from combee_core.cli.common import Session, counted, one_line, say, table, with_
 from combee_core.importers import FIELDS, parse_mapping
 from combee_core.workspace import FileReport, ImportReport, TraceFilter
 
+MOST = 10**12
+
 
 @click.command("import")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -20,7 +22,8 @@ def import_(session: Session, paths: tuple[Path, ...], format_: str | None, mapp
     report = session.workspace.import_paths(paths, format_, mapping=parse_mapping(mapping) if mapping else None)
     session.answer(_import_document(report), lambda: _tell(report))
     if report.traces == 0:
-        say("No trace came in. " + " ".join(_why_not(file) for file in report.files))
+        found = " ".join(_why_not(file) for file in report.files) or "There is no file in the folder."
+        say(f"No trace came in. {found}")
         return 1
     return 0
 
@@ -28,6 +31,8 @@ def import_(session: Session, paths: tuple[Path, ...], format_: str | None, mapp
 def _why_not(file: FileReport) -> str:
     if file.skipped:
         return f"{file.path}: {file.skipped}"
+    if file.format and not file.rejected:
+        return f"{file.path} holds no record of the format {file.format}."
     if file.format:
         return f"{file.path}: all {file.rejected:,} records were rejected, `combee rejects` says why."
     return file.reason
@@ -68,8 +73,8 @@ def reimport(session: Session) -> None:
 
 
 @click.command("traces")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--offset", type=click.IntRange(0), default=0)
+@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True)
+@click.option("--offset", type=click.IntRange(0, MOST), default=0)
 @with_filter
 @with_workspace
 def traces(session: Session, limit: int, offset: int, which: TraceFilter) -> None:
@@ -117,8 +122,8 @@ def undelete(session: Session, which: TraceFilter) -> None:
 
 
 @click.command("rejects")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--offset", type=click.IntRange(0), default=0)
+@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True)
+@click.option("--offset", type=click.IntRange(0, MOST), default=0)
 @with_workspace
 def rejects(session: Session, limit: int, offset: int) -> None:
     """List records that could not be read: file, line and reason."""
@@ -126,7 +131,9 @@ def rejects(session: Session, limit: int, offset: int) -> None:
     shown = ("file", "line", "reason", "excerpt")
 
     def tell() -> None:
-        table(shown, [[row["file"], row["line"], row["reason"], one_line(row["excerpt"])] for row in rows])
+        table(
+            shown, [[row["file"], row["line"], one_line(row["reason"], 120), one_line(row["excerpt"])] for row in rows]
+        )
         click.echo(f"{len(rows)} of {counted(total, 'reject')}")
 
     session.answer({"total": total, "rejects": [{name: row[name] for name in shown} for row in rows]}, tell)

@@ -2,14 +2,18 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from combee_core.batch_size import TAU_SHARE
 from combee_core.llm.endpoint import Endpoint
 from combee_core.scan import Shuffle
 from combee_core.strategies import STRATEGIES, StrategyName
 
-BatchSize = Annotated[int, Field(ge=1)]
+# Beyond this a number can be neither stored nor meant.
+LARGEST = 10**12
+
+Count = Annotated[int, Field(ge=1, le=LARGEST)]
+BatchSize = Count
 PromptName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
 
@@ -45,24 +49,24 @@ class RunSettings(BaseModel):
     batch_from: str | None = None
     parallel: int = Field(default=16, ge=1, le=4096)
     copies: int = Field(default=2, ge=1, le=16)
-    groups: int | None = Field(default=None, ge=1)
+    groups: Count | None = None
     shuffle: Shuffle = "apart"
     strategy: StrategyName = "combee"
-    seed: int = 0
-    epochs: int = Field(default=1, ge=1)
+    seed: int = Field(default=0, ge=-LARGEST, le=LARGEST)
+    epochs: int = Field(default=1, ge=1, le=1000)
     endpoint: Endpoint | None = None
-    fan_in: int | None = Field(default=None, ge=2)
+    fan_in: int | None = Field(default=None, ge=2, le=LARGEST)
     fold_twins: bool = True
     recheck: bool = True
     retain: Literal["off", "review", "carry"] = "review"
-    min_support: int | None = Field(default=None, ge=1)
-    playbook_tokens: int | None = Field(default=None, ge=1)
-    max_calls: int | None = Field(default=None, ge=1)
-    max_tokens: int | None = Field(default=None, ge=1)
-    max_cost: float | None = Field(default=None, gt=0)
-    max_minutes: float | None = Field(default=None, gt=0)
-    rpm: int | None = Field(default=None, ge=1)
-    tpm: int | None = Field(default=None, ge=1)
+    min_support: Count | None = None
+    playbook_tokens: Count | None = None
+    max_calls: Count | None = None
+    max_tokens: Count | None = None
+    max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    max_minutes: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    rpm: Count | None = None
+    tpm: Count | None = None
 
     def with_strategy(self, strategy: StrategyName) -> Self:
         """The same settings for another strategy."""
@@ -74,3 +78,12 @@ class RunSettings(BaseModel):
         name = values.get("strategy") if isinstance(values, dict) else None
         size = STRATEGIES[name].batch_size if name in STRATEGIES else None
         return values if size is None else values | {"batch": size}
+
+
+def what_is_wrong(error: ValidationError) -> str:
+    """One sentence on the first setting that cannot be used, by the name of its option."""
+    first = error.errors()[0]
+    setting = str(first["loc"][0]) if first["loc"] else "settings"
+    if setting == "prompt":
+        return f"{first['input']!r} cannot be a prompt's name: use letters, digits, dot, dash and underscore."
+    return f"--{setting.replace('_', '-')} cannot be {first['input']}: {first['msg'].replace('Input', 'it', 1)}."

@@ -48,7 +48,11 @@ class Database:
         self.path = path.expanduser().resolve()
         self._write_lock = threading.Lock()
         self._connection = self._connect()
-        self._migrate()
+        try:
+            self._migrate()
+        except BaseException:
+            self._connection.close()
+            raise
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         try:
@@ -62,10 +66,18 @@ class Database:
             raise StoreError(_why_not_opened(self.path, str(error))) from error
 
     def _migrate(self) -> None:
+        tables = {row["name"] for row in self.rows("show tables")}
+        if tables and "migrations" not in tables:
+            raise StoreError(_why_not_opened(self.path, "it holds tables of another program"))
         self._connection.execute(
             "create table if not exists migrations (name varchar primary key, applied_at timestamptz default now())"
         )
         applied = {row["name"] for row in self.rows("select name from migrations")}
+        if newer := sorted(applied - set(MIGRATIONS)):
+            raise StoreError(
+                f"{self.path} was written by a newer Combee (it holds {newer[-1]}): update this one, or choose another "
+                "file with --db."
+            )
         for name, statements in MIGRATIONS.items():
             if name in applied:
                 continue

@@ -206,6 +206,11 @@ def test_resume_of_a_finished_run_makes_no_call_and_says_so(shell, chats, stand_
         (("resume", "run-9"), "There is no run run-9"),
         (("learn", "--prompt", "p", "--offline"), "There are no traces"),
         (("learn", "--prompt", "a b", "--offline"), "cannot be a prompt's name"),
+        (("learn", "--prompt", "p", "--offline", "--batch", "9" * 30), "--batch cannot be 999"),
+        (("learn", "--prompt", "p", "--offline", "--seed", "9" * 30), "--seed cannot be 999"),
+        (("learn", "--prompt", "p", "--offline", "--epochs", "9" * 30), "--epochs cannot be 999"),
+        (("learn", "--prompt", "p", "--offline", "--max-cost", "nan"), "--max-cost cannot be nan"),
+        (("tag", " "), "A tag needs a name"),
         (("approve", "nothing@1", "--by", "x"), "There is no version nothing@1"),
     ],
 )
@@ -227,6 +232,40 @@ def test_mistakes_are_told_in_one_sentence(shell, arguments, part):
 )
 def test_wrong_usage_ends_with_two(shell, arguments):
     shell(*arguments, code=2)
+
+
+def test_a_folder_without_files_and_a_file_of_another_format_are_told_as_such(shell, chats, tmp_path):
+    (tmp_path / "empty").mkdir()
+    _, err = shell("import", tmp_path / "empty", code=1)
+    assert err == "No trace came in. There is no file in the folder.\n"
+    nothing = tmp_path / "nothing.jsonl"
+    nothing.write_text("")
+    _, err = shell("import", nothing, "--format", "atif", code=1)
+    assert "0 records" not in err
+
+
+def test_an_address_that_is_none_is_told_before_there_is_a_run(shell, chats):
+    shell.json("import", chats)
+    _, err = shell("learn", "--prompt", "p", "--base-url", "nowhere", "--model", "m", code=1)
+    assert err == "nowhere is no address: it starts with http:// or https://.\n"
+    assert shell.json("runs")["runs"] == []
+
+
+def test_the_next_step_that_is_named_after_a_run_can_be_taken_as_it_stands(shell, chats):
+    shell.json("import", chats)
+    out, _ = shell("learn", "--prompt", "p", "--offline")
+    assert out.splitlines()[-1] == "Next: combee export p@1, then combee approve p@1 --by YOU"
+    shell("approve", "p@1", "--by", "Ada\nLovelace")
+    assert shell.json("versions", "p")["versions"][0]["approved_by"] == "Ada Lovelace"
+    out, _ = shell("learn", "--prompt", "p", "--offline")
+    assert out.splitlines()[-1] == "Next: combee diff p@1 p@2, then combee approve p@2 --by YOU"
+
+
+def test_an_iteration_that_a_run_does_not_have_is_told(shell, chats):
+    shell.json("import", chats)
+    shell.json("learn", "--prompt", "p", "--offline")
+    _, err = shell("tree", "run-1", "--iteration", 9)
+    assert "run-1 has no iteration 9" in err
 
 
 def test_an_endpoint_that_refuses_the_key_ends_the_run_and_can_be_resumed(shell, chats, stand_in, monkeypatch):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from combee_core.store.database import Database, StoreError, append
@@ -51,6 +52,21 @@ def test_a_second_process_is_told_which_file_which_process_and_what_to_do(tmp_pa
         assert "stop" in str(told.value)
     finally:
         holder.communicate()
+
+
+def test_a_database_of_a_newer_combee_or_of_another_program_is_told_and_left_alone(tmp_path):
+    newer = Database(tmp_path / "newer.duckdb")
+    with newer.write() as cursor:
+        cursor.execute("insert into migrations (name) values ('m999_to_come')")
+    newer.close()
+    with pytest.raises(StoreError, match=r"newer Combee .it holds m999_to_come"):
+        Database(newer.path)
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
+        other.execute("create table runs (a integer)")
+    with pytest.raises(StoreError, match=r"cannot be opened as a Combee database .*choose another file"):
+        Database(tmp_path / "other.duckdb")
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
+        assert other.execute("show tables").fetchall() == [("runs",)]
 
 
 def test_a_symlink_names_the_same_database(tmp_path, database):
