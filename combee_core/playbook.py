@@ -116,6 +116,7 @@ class Operation(_Frozen):
     """One change that a merge proposes.
 
     `bullets` are the ids of the bullets it changes (none for ADD), `sources` the ids of the items it comes from.
+    `carried` marks an item that goes on as it is because no merge has said anything of it.
     """
 
     kind: OperationKind
@@ -123,6 +124,7 @@ class Operation(_Frozen):
     content: str = ""
     bullets: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    carried: bool = False
 
 
 class Contradiction(_Frozen):

@@ -88,6 +88,8 @@ def _operation(view: MergeView, merge: str, row: Row, version: str | None) -> st
     came = f"{counted(len(lessons), 'lesson')} of {counted(len({lesson.trace for lesson in lessons}), 'trace')}"
     section = f" · {visible(row['section'])}" if row["section"] else ""
     notes = [f"From {came}{section}", _ending(view, merge, row, end, version)]
+    if row.get("carried"):
+        notes.append("Passed on as it was: the merge said nothing of it")
     if row.get("recovered"):
         notes.append("It cited nothing that it was given: these were found by its text")
     if row.get("invented"):

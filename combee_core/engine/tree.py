@@ -152,6 +152,13 @@ def merge_result(
 def carried(items: Sequence[Item]) -> tuple[Operation, ...]:
     """Operations that pass items up as they are: the fallback when a merge has failed for good."""
     return tuple(
-        Operation(kind=item.kind, section=item.section, content=item.text, bullets=item.bullets, sources=(item.id,))
+        Operation(
+            kind=item.kind,
+            section=item.section,
+            content=item.text,
+            bullets=item.bullets,
+            sources=(item.id,),
+            carried=True,
+        )
         for item in items
     )

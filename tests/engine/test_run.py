@@ -330,6 +330,10 @@ def test_retain_carry_loses_nothing_whatever_the_merge_leaves_out(bench):
     place = bench(9)
     run, version = place.learn(Scripted(merge=lambda items: ()), batch=9, retain="carry")
     assert len(version.playbook) == 9
+    merges = [
+        node for node in merge_tree(place.database, run)["iterations"][0]["nodes"] if node["kind"] != "reflection"
+    ]
+    assert all(row["carried"] for node in merges for row in node["operations"]), "each is marked"
     assert run_summary(place.database, run)["dropped_lessons"] == 0
 
 
