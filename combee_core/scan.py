@@ -64,9 +64,9 @@ def plan(
     the final merge itself, and as copies would only meet themselves there, it gets each reflection once.
     `copies` is the paper's p; `shuffle` is explained at `augment`.
 
-    Without `fan_in`, the final merge takes all groups (the paper's two levels). With it, no merge above level 1 has
-    more than `fan_in` inputs: levels are added between the groups and the final merge as needed. How much a merge of
-    level 1 reads is up to `groups` and `copies`, about n * copies / groups reflections.
+    No merge above level 1 has more than `fan_in` inputs, by default floor(sqrt(n)) * copies: levels are added between
+    the groups and the final merge as needed, which the paper's own number of groups never is. How much a merge of level
+    1 reads is up to `groups` and `copies`, about n * copies / groups reflections.
 
     Raises `ValueError`, in one sentence, for an argument that allows no plan.
     """
@@ -77,7 +77,7 @@ def plan(
     if groups is None:
         groups = isqrt(n) if n >= 4 else 1
     dealt = augment(n, copies if groups != 1 else min(copies, 1), groups, seed, shuffle)
-    return TreePlan(items=n, levels=tuple(levels_up([level_of(1, dealt)], fan_in)))
+    return TreePlan(items=n, levels=tuple(levels_up([level_of(1, dealt)], fan_in or max(2, isqrt(n) * copies))))
 
 
 def levels_up(levels: Sequence[tuple[Merge, ...]], fan_in: int | None) -> list[tuple[Merge, ...]]:
@@ -86,6 +86,18 @@ def levels_up(levels: Sequence[tuple[Merge, ...]], fan_in: int | None) -> list[t
     while len(levels[-1]) > 1:
         levels.append(level_of(len(levels) + 1, _bundle(len(levels[-1]), fan_in), levels[-1][0].kind))
     return levels
+
+
+def extended(plan: TreePlan, extras: int) -> TreePlan:
+    """The same plan with so many further items, numbered after its own, dealt to the steps of level 1 in turn."""
+    first = plan.levels[0]
+    fuller = tuple(
+        step.model_copy(
+            update={"inputs": step.inputs + tuple(range(plan.items + step.group, plan.items + extras, len(first)))}
+        )
+        for step in first
+    )
+    return TreePlan(items=plan.items + extras, levels=(fuller, *plan.levels[1:]))
 
 
 def level_of(level: int, inputs: Iterable[tuple[int, ...]], kind: Step = "merge") -> tuple[Merge, ...]:

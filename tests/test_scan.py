@@ -181,7 +181,10 @@ class TestDescribe:
             ({"n": 64}, "64 reflections → 8 groups of 16 copies → 1 final merge"),
             ({"n": 30}, "30 reflections → 5 groups of 12 copies → 1 final merge"),
             ({"n": 65, "copies": 1}, "65 reflections → 8 groups of 8–9 reflections → 1 final merge"),
-            ({"n": 4, "copies": 1, "groups": 4}, "4 reflections → 4 groups of 1 reflection → 1 final merge"),
+            (
+                {"n": 4, "copies": 1, "groups": 4},
+                "4 reflections → 4 groups of 1 reflection → 2 merges of 2 groups → 1 final merge",
+            ),
             ({"n": 1}, "1 reflection → 1 final merge"),
             (
                 {"n": 10_000, "fan_in": 8},

@@ -36,7 +36,9 @@ class Caps:
     for which cap, whenever that changes.
     """
 
-    def __init__(self, rpm: int | None, tpm: int | None) -> None:
+    def __init__(
+        self, rpm: int | None, tpm: int | None, on_change: Callable[[int, Cap], None] = lambda waiting, cap: None
+    ) -> None:
         self._rpm, self._tpm = rpm, tpm
         self._sent: deque[Ticket] = deque()
         self._tokens = 0
@@ -44,7 +46,7 @@ class Caps:
         self._arrivals = 0
         self._timer: asyncio.TimerHandle | None = None
         self._told = 0
-        self.on_change: Callable[[int, Cap], None] = lambda waiting, cap: None
+        self._on_change = on_change
 
     def holds_back(self, turn: Turn) -> bool:
         """Whether a request of this turn would have to queue behind one that waits."""
@@ -123,7 +125,7 @@ class Caps:
         waiting = len(self._waiting)
         if waiting != self._told:
             self._told = waiting
-            self.on_change(waiting, cap)
+            self._on_change(waiting, cap)
 
     def _first(self) -> Turn | None:
         """The turn of whoever is next, not counting those that were cancelled."""

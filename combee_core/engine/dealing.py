@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from combee_core.batch_size import Choice, Controller, Measurement, candidates, candidates_by_hand
+from combee_core.engine.handover import Adopted
 from combee_core.engine.settings import RunSettings
 from combee_core.store.database import Row
 from combee_core.store.runs import Runs
@@ -18,12 +19,21 @@ from combee_core.store.runs import Runs
 
 @dataclass(frozen=True)
 class Batch:
-    """One iteration's share of the traces: `iteration` and `epoch` count from 1; `why` says why it is of this size."""
+    """One iteration's share of the traces: `iteration` and `epoch` count from 1; `why` says why it is of this size.
+
+    `adopted` is what it takes over from earlier iterations; None before that is decided.
+    """
 
     iteration: int
     epoch: int
     trace_ids: tuple[str, ...]
     why: str
+    adopted: tuple[Adopted, ...] | None = None
+
+    @property
+    def all_trace_ids(self) -> tuple[str, ...]:
+        """The trace behind each reflection, those that are taken over last."""
+        return self.trace_ids + tuple(one.trace for one in self.adopted or ())
 
 
 class Dealer:
@@ -132,4 +142,13 @@ def dealer_of(runs: Runs, row: Row, dealt: Sequence[Batch]) -> Dealer:
 
 def dealt_batches(runs: Runs, run: str) -> list[Batch]:
     """The batches that a run has dealt so far, finished or not."""
-    return [Batch(row["iteration"], row["epoch"], tuple(row["trace_ids"]), row["why"]) for row in runs.batches(run)]
+    return [
+        Batch(row["iteration"], row["epoch"], tuple(row["trace_ids"]), row["why"], _adopted(row["adopted"]))
+        for row in runs.batches(run)
+    ]
+
+
+def _adopted(rows: Sequence[Mapping[str, Any]] | None) -> tuple[Adopted, ...] | None:
+    if rows is None:
+        return None
+    return tuple(Adopted(row["node"], row["trace"], row["lessons"] and tuple(row["lessons"])) for row in rows)

@@ -5,6 +5,7 @@ Events are told on the engine's thread, in the order in which things happen.
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -39,6 +40,17 @@ class Spent:
             dict(meter.failures),
         )
 
+    def __add__(self, other: "Spent") -> "Spent":
+        unknown = self.cost_usd is None or other.cost_usd is None
+        return Spent(
+            self.calls + other.calls,
+            self.failed_calls + other.failed_calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+            dict(Counter(self.failures) + Counter(other.failures)),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
@@ -59,21 +71,23 @@ class IterationDealt:
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """The call for a node holds a place under the limit and is being sent."""
+    """The call for a node holds a place under the limit and is sent; a `hedge` is a second one beside the first."""
 
     node: str
     kind: str
+    hedge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """The call for a node has given its place back; `state` is that of its node: done, failed, carried, cancelled."""
+    """A call for a node has given its place back: done, failed or cancelled, after so many seconds."""
 
     node: str
     kind: str
     state: str
     seconds: float
     spent: Spent
+    hedge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +98,19 @@ class NodeSettled:
     """
 
     node: str
+    iteration: int
     kind: str
     state: str
     kept: bool = False
     lessons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSplit:
+    """What a merge was given does not fit into one call: so many merges are added before it."""
+
+    node: str
+    parts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +136,17 @@ class RunEnded:
     error: str | None
 
 
-Event = RunStarted | IterationDealt | CallStarted | CallEnded | NodeSettled | LimitChanged | HeldBack | RunEnded
+Event = (
+    RunStarted
+    | IterationDealt
+    | CallStarted
+    | CallEnded
+    | NodeSettled
+    | MergeSplit
+    | LimitChanged
+    | HeldBack
+    | RunEnded
+)
 Emit = Callable[[Event], None]
 Watcher = Callable[[str, Event], None]
 """Is given the id of a run and what happened in it, on the engine's thread: it has to return at once."""

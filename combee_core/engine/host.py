@@ -121,10 +121,8 @@ class Host:
     async def _work(self, run: str, open_learner: OpenLearner, after: Future[None] | None) -> None:
         if after is not None:
             await asyncio.wait([asyncio.wrap_future(after)])
-        progress = self._board.live(run)
-        progress.emit = partial(self.events.emit, run)
         async with open_learner() as learner:
             # The run reads how it ended the last time before it is marked as running.
-            work = Run(self._database, run, learner, progress)
+            work = Run(self._database, run, learner, self._board.live(run), partial(self.events.emit, run))
             self._runs.set_state(run, "running")
             await work.work()

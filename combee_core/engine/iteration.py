@@ -1,39 +1,30 @@
-"""One batch through the merge tree: reflections, group merges, final merge, each started when its inputs are there.
+"""The merges of one iteration, up to the final one, each started when its inputs are there.
 
-What a call does is the learner's business, making it durable the journal's; this module owns the order of things.
+What a call does is the learner's business, making it durable that of `calls`; this module owns the order of things.
 """
 
 import asyncio
-import logging
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil
 from typing import Any
 
 from combee_core.engine import tree
-from combee_core.engine.ahead import TracesAhead
-from combee_core.engine.budget import BudgetReached, RunStopped
+from combee_core.engine.budget import RunStopped
+from combee_core.engine.calls import Workshop
 from combee_core.engine.covering import unsaid
-from combee_core.engine.events import CallEnded, CallStarted, NodeSettled, Spent
-from combee_core.engine.gate import Gate
-from combee_core.engine.journal import Journal
+from combee_core.engine.events import MergeSplit
 from combee_core.engine.landing import hold_back, land, landed
-from combee_core.engine.limiter import Limiter
-from combee_core.engine.progress import Progress
-from combee_core.engine.settings import RunSettings
+from combee_core.engine.reflections import Reflections
+from combee_core.engine.split import parts_of, room_for_items
 from combee_core.engine.steps import take_step
 from combee_core.engine.twins import Folded, fold_twins
-from combee_core.errors import CombeeError
-from combee_core.learners.base import Learner
-from combee_core.lesson import Item, Reflection
+from combee_core.lesson import Item
 from combee_core.llm.base import CallFailed, Meter
-from combee_core.playbook import Applied, Merged, Playbook
+from combee_core.playbook import Applied, Merged, Playbook, render
 from combee_core.scan import Merge, TreePlan
 from combee_core.store.runs import NodeRow
-from combee_core.store.traces import Traces
-
-log = logging.getLogger(__name__)
 
 # Kinds of failure that say something of one answer or one prompt; any other says that the endpoint is out of reach.
 OF_THE_ANSWER = frozenset({"empty", "truncated", "not_json", "wrong_shape", "refusal", "bad_request"})
@@ -42,23 +33,13 @@ OF_THE_ANSWER = frozenset({"empty", "truncated", "not_json", "wrong_shape", "ref
 # A merge that leaves at least this share of its items unsaid is asked once for the rest: models stop early.
 CLEARLY_FEWER = 0.2
 
-
-@dataclass(frozen=True)
-class Workshop:
-    """What the iterations of one run share."""
-
-    learner: Learner
-    limiter: Limiter
-    journal: Journal
-    progress: Progress
-    traces: Traces
-    settings: RunSettings
-    gate: Gate
+# Characters of the instructions of a merge, about.
+INSTRUCTION_CHARS = 2_400
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The end of an iteration: what each node put out, and the final merge applied to the playbook.
+    """The end of an iteration: what each node that it used put out, and the final merge applied to the playbook.
 
     For each item that the final merge was given, `origins` holds the lessons behind it, `inputs` the node it is of.
     """
@@ -70,101 +51,175 @@ class Finished:
     inputs: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class _Given:
+    """What one merge works on: the nodes that it reads and their items, twins folded."""
+
+    inputs: Sequence[tree.NodeResult]
+    folded: Folded
+
+    @property
+    def node_of(self) -> dict[str, str]:
+        """The node that each item is of."""
+        return {item.id: result.node for result in self.inputs for item in result.items}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(result.node for result in self.inputs)
+
+
 class Iteration:
-    """Runs one batch. `kept` holds nodes that an earlier session of the run has finished: they are not called again."""
+    """Carries `reflections` up the tree of `plan`, and what the final merge says onto the `playbook`.
+
+    `stored` holds the nodes that earlier sessions have put on record. Of a merge without an output its inputs still
+    hold: they were decided on when it began. Only the `last` iteration waits for every reflection where the run has a
+    quorum.
+    """
 
     def __init__(
         self,
         number: int,
-        trace_ids: Sequence[str],
+        plan: TreePlan,
+        reflections: Reflections,
         playbook: Playbook,
         next_number: int,
-        plan: TreePlan,
         workshop: Workshop,
-        kept: Mapping[str, Mapping[str, Any]],
+        stored: Mapping[str, Mapping[str, Any]],
+        last: bool = True,
     ) -> None:
         self._number = number
-        self._trace_ids = trace_ids
+        self._plan = plan
+        self._calls = reflections.calls
+        self._trace_of = reflections.trace_of
+        self._waiting = dict(reflections.waiting)
         self._playbook = playbook
         self._next_number = next_number
-        self._plan = plan
         self._workshop = workshop
-        self._kept = kept
-        self._outputs: dict[str, Mapping[str, Any]] = {}
-        self._trace_of: dict[str, str] = {}
-        self._applied = Applied(playbook=playbook, next_number=next_number)
-        to_come = [index for index in tree.issue_order(plan) if tree.reflection_id(number, index) not in kept]
-        self._ahead = TracesAhead(workshop.traces, [trace_ids[index] for index in to_come])
-        self._broken: set[str] = set()
-        self._left_out_so_far = sum(row["state"] == "failed" for row in kept.values())
+        self._stored = stored
+        self._quorum = 1.0 if last else workshop.settings.quorum
+        self._level_of: dict[str, int] = {}
+        self._read: dict[str, _Given] = {}
 
-    async def run(self) -> Finished:
-        """Work through the tree. Raises RunStopped when the endpoint is out of reach or every reflection failed."""
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                waiting: dict[str, asyncio.Task[tree.NodeResult]] = {}
-                for index in tree.issue_order(self._plan):
-                    node = tree.reflection_id(self._number, index)
-                    waiting[node] = tasks.create_task(self._reflection(node, index))
-                    # Prepared side by side, they would all be sent when the last is ready, and all come back at once.
-                    if self._workshop.limiter.has_room:
-                        await asyncio.sleep(0)
-                for level in self._plan.levels:
-                    for merge in level:
-                        node = tree.merge_id(self._number, merge, final=level is self._plan.levels[-1])
-                        waiting[node] = tasks.create_task(self._merge(node, merge, waiting))
-        except* CombeeError as stopped:
-            raise stopped.exceptions[0] from None
-        return self._finish(waiting)
+    async def run(self, tasks: asyncio.TaskGroup) -> Finished:
+        """Work through the tree in tasks of this group. One that raises RunStopped ends the group."""
+        self._tasks = tasks
+        for level in self._plan.levels:
+            for merge in level:
+                node = tree.merge_id(self._number, merge, final=merge is self._plan.final)
+                self._waiting[node] = tasks.create_task(self._merge(node, merge))
+        final = tree.merge_id(self._number, self._plan.final, final=True)
+        await asyncio.shield(self._waiting[final])
+        return self._finished(final)
 
-    def _finish(self, waiting: Mapping[str, asyncio.Task[tree.NodeResult]]) -> Finished:
-        final = self._plan.levels[-1][0]
-        results = [waiting[node].result() for node in tree.input_ids(self._number, final)]
+    def _finished(self, final: str) -> Finished:
+        used = {final, *(name for given in self._read.values() for name in given.names)}
+        last = self._read[final]
+        output = self._calls.outputs[final]
         return Finished(
-            outputs=self._outputs,
-            final=self._outputs[tree.merge_id(self._number, final, final=True)],
-            applied=self._applied,
-            origins={item: lessons for result in results for item, lessons in result.origins.items()},
-            inputs={item.id: result.node for result in results for item in result.items},
+            outputs={node: self._calls.outputs[node] for node in sorted(used)},
+            final=output,
+            applied=landed(output["operations"], self._playbook, self._next_number),
+            origins={item: lessons for result in last.inputs for item, lessons in result.origins.items()},
+            inputs=last.node_of,
         )
 
-    async def _reflection(self, node: str, index: int) -> tree.NodeResult:
-        trace_id = self._trace_ids[index]
+    async def _merge(self, node: str, merge: Merge) -> tree.NodeResult:
+        inputs = await self._inputs(node, merge)
+        given = _Given(inputs, self._folded(inputs, of_reflections=merge.level == 1))
+        given, fits = await self._made_to_fit(node, merge, given)
+        return await self._settle(node, tree.item_prefix(merge), merge, given, given.folded.items, given.names, fits)
 
-        async def call(meter: Meter) -> dict[str, Any]:
-            trace = self._ahead.take(trace_id)
-            reflection = await self._workshop.learner.reflect(trace, self._playbook, meter)
-            return tree.reflection_output(index, reflection)
-
-        blank = NodeRow(node, self._number, "reflection", 0, index, (), "done", {}, 0.0, trace=trace_id)
-        output = await self._call(blank, call, self._left_out)
-        result = tree.reflection_result(node, output)
-        self._trace_of |= dict.fromkeys((item.id for item in result.items), trace_id)
-        return result
-
-    def _left_out(self, failure: CallFailed) -> tuple[str, dict[str, Any]]:
-        """A reflection that fails for good is reported and left out, unless none has worked so far."""
-        self._left_out_so_far += 1
-        tried_enough = min(len(self._trace_ids), 2 * self._workshop.limiter.limit)
-        hopeless = self._workshop.progress.done["reflection"] == 0 and self._left_out_so_far >= tried_enough
-        if failure.kind == "auth" or hopeless:
-            raise RunStopped(f"No reflection has worked. {failure}") from failure
-        return "failed", tree.reflection_output(0, Reflection())
-
-    async def _merge(
-        self, node: str, merge: Merge, waiting: Mapping[str, asyncio.Task[tree.NodeResult]]
-    ) -> tree.NodeResult:
-        final = merge is self._plan.levels[-1][0]
+    async def _inputs(self, node: str, merge: Merge) -> list[tree.NodeResult]:
+        """What the merge reads: all of its inputs, or with a quorum the first of them, which is then on record."""
         names = tree.input_ids(self._number, merge)
-        inputs = [await asyncio.shield(waiting[name]) for name in names]
-        items, twins = self._items_of(merge, inputs)
+        if merge.level == 1 and merge is not self._plan.final and self._quorum < 1:
+            decided = self._decided(node)
+            if decided:
+                names = tuple(name for name in names if name in decided)
+            else:
+                names = await self._first(names, ceil(self._quorum * len(names)))
+                await self._workshop.journal.record(replace(self._blank(node, merge, names), state="closed"))
+        return [await asyncio.shield(self._waiting[name]) for name in names]
+
+    def _decided(self, node: str) -> set[str]:
+        """The reflections with which an earlier session closed a group, whether it was merged at once or in parts."""
+        rows = (row for name, row in self._stored.items() if name == node or name.startswith(f"{node}p"))
+        return {name for row in rows for name in row["inputs"]}
+
+    async def _first(self, names: tuple[str, ...], number: int) -> tuple[str, ...]:
+        """The nodes that have settled as soon as so many of them have."""
+        while sum(self._waiting[name].done() for name in names) < number:
+            pending = [self._waiting[name] for name in names if not self._waiting[name].done()]
+            await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        return tuple(name for name in names if self._waiting[name].done())
+
+    async def _made_to_fit(self, node: str, merge: Merge, given: _Given) -> tuple[_Given, bool]:
+        """What the merge is to work on: where that is too much for one call, it is merged in parts before.
+
+        False where parts have not made it less: then it fits into no call.
+        """
+        before, number = None, 0
+        while len(parts := self._parts(merge, given)) > 1:
+            if before is not None and len(parts) >= before:
+                return given, False
+            before = len(parts)
+            self._workshop.emit(MergeSplit(node, before))
+            merging = []
+            for part in parts:
+                number += 1
+                merging.append(self._tasks.create_task(self._part(merge, number, given, part, first=part is parts[0])))
+            inputs = [await asyncio.shield(task) for task in merging]
+            given = _Given(inputs, self._folded(inputs))
+        return given, True
+
+    def _parts(self, merge: Merge, given: _Given) -> list[tuple[Item, ...]]:
+        settings = self._workshop.settings
+        if settings.token_budget is None or merge.kind == "selection":
+            return [given.folded.items]
+        other = INSTRUCTION_CHARS + len(render(self._playbook))
+        room = room_for_items(settings.token_budget, settings.chars_a_token, other)
+        return parts_of(given.folded.items, given.node_of, room)
+
+    async def _part(
+        self, merge: Merge, number: int, given: _Given, part: Sequence[Item], first: bool
+    ) -> tree.NodeResult:
+        """Merge a part of what was given; inputs that had nothing to say are of the `first` part."""
+        twins = given.folded.twins
+        items = {name for item in part for name in (item.id, *twins.get(item.id, ()))}
+        names = tuple(
+            result.node
+            for result in given.inputs
+            if any(item.id in items for item in result.items) or (first and not result.items)
+        )
+        node = tree.part_id(self._number, merge, number)
+        return await self._settle(node, tree.item_prefix(merge, number), merge, given, part, names, part_of=True)
+
+    async def _settle(
+        self,
+        node: str,
+        prefix: str,
+        merge: Merge,
+        given: _Given,
+        items: Sequence[Item],
+        names: tuple[str, ...],
+        fits: bool = True,
+        part_of: bool = False,
+    ) -> tree.NodeResult:
+        """Make one merge of these items of what was given, kept or called, and hand up what comes of it."""
+        final = merge is self._plan.final and not part_of
+        self._read[node] = replace(given, inputs=[result for result in given.inputs if result.node in names])
 
         def kept(merged: Merged) -> dict[str, Any]:
-            return tree.merge_output(merge, items, twins, merged, partial(self._land, inputs) if final else None)
+            landing = partial(self._land, given.inputs) if final else None
+            return tree.merge_output(prefix, items, given.folded.twins, merged, landing)
 
         async def call(meter: Meter) -> dict[str, Any]:
+            if not fits:
+                raise CallFailed("bad_request", _too_much(items))
             if merge.kind != "merge":
                 return kept(await take_step(merge, items, self._workshop.learner, self._workshop.settings.seed, meter))
+            if part_of and len(items) == 1:
+                return kept(Merged(operations=tree.carried(items)))
             merged, rechecked = await self._merged(items, meter, final)
             return kept(merged) | {"rechecked": rechecked}
 
@@ -173,22 +228,23 @@ class Iteration:
                 raise RunStopped(f"The final merge has failed. {failure}") from failure
             return "carried", kept(Merged(operations=tree.carried(items)))
 
-        kind = "final" if final else merge.kind
-        blank = NodeRow(node, self._number, kind, merge.level, merge.group, names, "done", {}, 0.0)
-        output = await self._call(blank, call, carry)
-        if final:
-            self._applied = landed(output["operations"], self._playbook, self._next_number)
-        return tree.merge_result(node, output, inputs, self._trace_of)
+        output = await self._calls.make(self._blank(node, merge, names, final), call, carry)
+        return tree.merge_result(node, output, given.inputs, self._trace_of)
 
-    def _items_of(self, merge: Merge, inputs: Sequence[tree.NodeResult]) -> Folded:
+    def _blank(self, node: str, merge: Merge, names: tuple[str, ...], final: bool = False) -> NodeRow:
+        level = self._level_of[node] = 1 + max(self._level_of.get(name, 0) for name in names)
+        kind = "final" if final else merge.kind
+        return NodeRow(node, self._number, kind, level, merge.group, names, "done", {}, 0.0)
+
+    def _folded(self, inputs: Sequence[tree.NodeResult], of_reflections: bool = False) -> Folded:
         """What a merge is given; above the reflections with twins folded together, unless the paper's setting is on."""
         items = tuple(item for result in inputs for item in result.items)
-        if merge.level == 1 or not self._workshop.settings.fold_twins:
+        if of_reflections or not self._workshop.settings.fold_twins:
             return Folded(items, {})
         origins = {item: lessons for result in inputs for item, lessons in result.origins.items()}
         return fold_twins(items, origins, self._trace_of)
 
-    def _land(self, inputs: Sequence[tree.NodeResult], rows: list[dict[str, Any]]) -> None:
+    def _land(self, inputs: Iterable[tree.NodeResult], rows: list[dict[str, Any]]) -> None:
         """Let the operations of the final merge land, but for those with too few traces behind them."""
         traces = {
             item: frozenset(self._trace_of[lesson] for lesson in lessons)
@@ -224,95 +280,11 @@ class Iteration:
                 raise
             return Merged()
 
-    def _noticed(self, kind: str) -> None:
-        """Let the limit follow what the endpoint can take, while the call that noticed it still waits for its retry."""
-        if kind == "rate_limited":
-            self._workshop.limiter.overloaded()
 
-    def _failure_of(self, raised: Exception, node: str, meter: Meter) -> CallFailed:
-        """A failed call as it is; a mistake of Combee's own as the failure of this one node, logged once an iteration.
-
-        Any other CombeeError ends the run and is raised again.
-        """
-        if isinstance(raised, CallFailed):
-            return raised
-        if isinstance(raised, CombeeError):
-            raise raised
-        what = f"{type(raised).__name__}: {raised}"
-        if what not in self._broken:
-            self._broken.add(what)
-            log.error("the call of %s broke", node, exc_info=raised)
-        if meter.failed < meter.requests:
-            meter.fail("unexpected")
-        return CallFailed("unexpected", f"Combee itself broke on this call ({what[:200]}). See the log.")
-
-    async def _call(
-        self,
-        blank: NodeRow,
-        call: Callable[[Meter], Awaitable[dict[str, Any]]],
-        on_failure: Callable[[CallFailed], tuple[str, dict[str, Any]]],
-    ) -> Mapping[str, Any]:
-        """Make one call under the run's limit, unless it is kept already; its result is on disk before it returns."""
-        progress = self._workshop.progress
-        kept = self._kept.get(blank.id)
-        if kept is not None:
-            progress.emit(NodeSettled(blank.id, blank.kind, kept["state"], kept=True))
-            output: Mapping[str, Any] = kept["output"]
-            self._outputs[blank.id] = output
-            return output
-        turn = (blank.iteration, blank.level)
-        meter = Meter(on_failure=self._noticed, admit=partial(self._workshop.gate.admit, turn))
-        state, error, seconds = "cancelled", None, 0.0
-        fresh: dict[str, Any] | None = None
-        try:
-            async with self._workshop.limiter.slot(turn):
-                progress.emit(CallStarted(blank.id, blank.kind))
-                started = time.perf_counter()
-                try:
-                    self._workshop.gate.check()
-                    fresh = await call(meter)
-                    state = "done"
-                    self._workshop.limiter.worked()
-                except Exception as raised:
-                    failure = self._failure_of(raised, blank.id, meter)
-                    state, error = "failed", str(failure)
-                    state, fresh = on_failure(failure)
-                finally:
-                    seconds = time.perf_counter() - started
-                    progress.emit(CallEnded(blank.id, blank.kind, state, seconds, Spent.of(meter)))
-        except BudgetReached:
-            # Calls in flight are paid for: they end and are kept before the run stops.
-            await self._workshop.limiter.idle()
-            raise
-        finally:
-            if fresh is not None or meter.requests:
-                await self._workshop.journal.record(_filled(blank, state, fresh or {}, error, meter, seconds))
-        progress.emit(NodeSettled(blank.id, blank.kind, state, lessons=_lesson_texts(fresh)))
-        self._outputs[blank.id] = fresh
-        return fresh
-
-
-def _lesson_texts(output: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(lesson["text"] for lesson in output.get("lessons", ()))
-
-
-def _filled(
-    blank: NodeRow, state: str, output: dict[str, Any], error: str | None, meter: Meter, seconds: float
-) -> NodeRow:
-    return NodeRow(
-        **blank.__dict__
-        | {
-            "state": state,
-            "output": output,
-            "error": error,
-            "seconds": seconds,
-            "attempts": meter.requests,
-            "failed_attempts": meter.failed,
-            "input_tokens": meter.input_tokens,
-            "output_tokens": meter.output_tokens,
-            "cost_usd": meter.cost_usd,
-            "failures": dict(meter.failures),
-        }
+def _too_much(items: Sequence[Item]) -> str:
+    return (
+        f"{len(items):,} items pass the token budget even after they were merged in parts: they go on as they are. "
+        "A larger budget would let one call merge them."
     )
 
 

@@ -20,16 +20,18 @@ class Limiter:
     """At most `limit` holders at once; waiters are let in by turn (low first), then in order of arrival.
 
     The limit is halved when the endpoint says that it is overloaded, and grows back by one for every `limit` calls that
-    worked (additive increase, multiplicative decrease), up to `most`. `changes` counts both, `on_change` is told each.
+    worked (additive increase, multiplicative decrease), up to `most`. `changes` counts both, `on_change` is told the
+    limit at first and after each.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, on_change: Callable[[int], None] = lambda limit: None) -> None:
         self.most = limit
         self.limit = limit
         self.in_flight = 0
         self.changes = 0
-        self.on_change: Callable[[int], None] = lambda limit: None
         self.held_back: Callable[[Turn], bool] = lambda turn: False
+        self._on_change = on_change
+        on_change(limit)
         self._worked = 0
         self._shrunk_at = float("-inf")
         self._arrivals = 0
@@ -89,7 +91,7 @@ class Limiter:
     def _change(self, limit: int) -> None:
         self.limit = limit
         self.changes += 1
-        self.on_change(limit)
+        self._on_change(limit)
 
     async def _wait(self, turn: Turn) -> None:
         let_in = asyncio.get_running_loop().create_future()

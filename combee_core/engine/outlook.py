@@ -11,7 +11,7 @@ from combee_core.engine.dealing import Batch, dealer_of, dealt_batches, measurem
 from combee_core.engine.run import tree_plan
 from combee_core.engine.settings import RunSettings
 from combee_core.errors import CombeeError
-from combee_core.scan import TreePlan
+from combee_core.scan import TreePlan, extended
 from combee_core.store.database import Database, Row
 from combee_core.store.runs import Runs
 
@@ -26,10 +26,16 @@ def planned_nodes(database: Database, run: str, iteration: int) -> list[Row]:
     runs = Runs(database)
     row = runs.get(run)
     settings = RunSettings.model_validate(row["settings"])
-    trace_ids = _batch(runs, row, iteration).trace_ids
+    batch = _batch(runs, row, iteration)
+    plan = extended(tree_plan(len(batch.trace_ids), iteration, settings), len(batch.adopted or ()))
     stored = {node["id"]: node for node in runs.nodes(run, iteration)}
-    expected = _expected(iteration, trace_ids, tree_plan(len(trace_ids), iteration, settings))
-    return [stored.get(node["id"], {"run": run} | node) for node in expected]
+    expected = {node["id"]: {"run": run} | node for node in _expected(iteration, batch.all_trace_ids, plan)}
+    return sorted((expected | stored).values(), key=_plan_order)
+
+
+def _plan_order(node: Row) -> tuple[bool, int, int, int, str]:
+    """The final merge comes last, also while the levels that were added before it are not known to its stand-in."""
+    return node["kind"] == "final", node["level"], node["place"], len(node["id"]), node["id"]
 
 
 def _batch(runs: Runs, row: Row, iteration: int) -> Batch:

@@ -2,23 +2,20 @@
 
 import threading
 from collections import Counter, deque
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from combee_core.engine.caps import Caps
 from combee_core.engine.events import (
     CallEnded,
     CallStarted,
-    Emit,
     Event,
     HeldBack,
     IterationDealt,
     LimitChanged,
+    MergeSplit,
     NodeSettled,
     RunStarted,
     Spent,
 )
-from combee_core.engine.limiter import Limiter
 
 KINDS = ("reflection", "merge", "final")
 
@@ -34,7 +31,8 @@ class Progress:
 
     `total`, `done` and `failed` count nodes by kind over the current iteration; `calls`, tokens and cost are those of
     this run so far, earlier sessions included. `held_back` calls wait for the cap a minute that `held_by` names (rpm or
-    tpm). `latest` holds the newest lessons, last one newest.
+    tpm). `hedged` counts second requests of this session, `latest` holds the newest lessons, last one newest, `ahead`
+    what has settled of the next iteration already.
     """
 
     iteration: int = 0
@@ -53,8 +51,9 @@ class Progress:
     output_tokens: int = 0
     cost_usd: float | None = 0.0
     failures: Counter[str] = field(default_factory=Counter)
+    hedged: int = 0
     latest: deque[str] = field(default_factory=lambda: deque(maxlen=30))
-    emit: Emit = field(default=lambda event: None, repr=False, compare=False)
+    ahead: list[NodeSettled] = field(default_factory=list)
 
     @property
     def phase(self) -> str:
@@ -72,13 +71,19 @@ class Progress:
             case IterationDealt():
                 self.iteration, self.iterations, self.batch_size = event.iteration, event.of, event.traces
                 self.total, self.done, self.failed = Counter(event.nodes), Counter(), Counter()
+                ahead, self.ahead = self.ahead, []
+                for settled in ahead:
+                    self._settle(settled)
             case CallStarted():
                 self.in_flight += 1
             case CallEnded():
                 self.in_flight -= 1
+                self.hedged += event.hedge and event.spent.calls > 0
                 self._spend(event.spent)
+            case MergeSplit():
+                self.total["merge"] += event.parts
             case NodeSettled():
-                (self.done if event.state == "done" else self.failed)[counted_as(event.kind)] += 1
+                self._settle(event)
                 self.latest.extend(event.lessons)
             case LimitChanged():
                 self.limit = event.limit
@@ -94,25 +99,15 @@ class Progress:
             failed=self.failed.copy(),
             failures=self.failures.copy(),
             latest=self.latest.copy(),
-            emit=lambda event: None,
+            ahead=self.ahead.copy(),
         )
 
-    def begin_iteration(self, number: int, of: int, batch_size: int, totals: Mapping[str, int]) -> None:
-        """Tell that the next iteration begins."""
-        self.emit(IterationDealt(number, of, batch_size, totals))
-
-    def _follow(self, limiter: Limiter) -> None:
-        """Tell the limit of a run's calls, now and whenever it changes."""
-        limiter.on_change = lambda limit: self.emit(LimitChanged(limit))
-        limiter.on_change(limiter.limit)
-
-    limiter = property(fset=_follow)
-
-    def _follow_caps(self, caps: Caps) -> None:
-        """Tell how many calls wait for a cap a minute, whenever that changes."""
-        caps.on_change = lambda calls, cap: self.emit(HeldBack(calls, cap))
-
-    caps = property(fset=_follow_caps)
+    def _settle(self, event: NodeSettled) -> None:
+        """Count a node of the current iteration; what is ahead of it waits for its own, what is late is over."""
+        if event.iteration == self.iteration:
+            (self.done if event.state == "done" else self.failed)[counted_as(event.kind)] += 1
+        elif event.iteration > self.iteration:
+            self.ahead.append(event)
 
     def _spend(self, spent: Spent) -> None:
         self.calls += spent.calls

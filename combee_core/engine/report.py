@@ -1,6 +1,6 @@
 """What is on record of a run, in the shapes that the command line prints and the pages draw."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from combee_core.engine.fates import lesson_fates
@@ -10,12 +10,17 @@ from combee_core.store.versions import Versions
 
 
 def run_summary(database: Database, run: str) -> Row:
-    """State, version and totals of a run; `lessons`, `dropped_lessons` and `held_lessons` count finished iterations."""
+    """State, version and totals of a run; `lessons`, `dropped_lessons` and `held_lessons` count finished iterations.
+
+    A lesson that was dropped and got a second chance counts once, by what became of it then.
+    """
     runs = Runs(database)
     row = runs.get(run)
     iterations = runs.iterations(run)
     version = Versions(database).get(row["prompt"], row["version"]) if row["version"] else None
     totals = runs.totals(run)
+    nodes = runs.nodes(run)
+    again = _second_chances(nodes, {iteration["iteration"] for iteration in iterations})
     return {
         "run": run,
         "prompt": row["prompt"],
@@ -27,15 +32,15 @@ def run_summary(database: Database, run: str) -> Row:
         "iterations": len(iterations),
         **totals,
         "wall_s": round(row["wall_s"], 3),
-        "lessons": sum(iteration["lessons"] for iteration in iterations),
-        "dropped_lessons": sum(iteration["dropped"] for iteration in iterations),
+        "lessons": sum(iteration["lessons"] for iteration in iterations) - again,
+        "dropped_lessons": sum(iteration["dropped"] for iteration in iterations) - again,
         "held_lessons": sum(iteration["held"] for iteration in iterations),
         "bullets": len(version.playbook) if version else 0,
         "failures": runs.failures(run),
         "stopped_by": row["stopped_by"],
         "limit_changes": row["limit_changes"],
         "failed_reflections": _failed(database, run),
-        **_shape(runs.nodes(run)),
+        **_shape(nodes),
         "settings": row["settings"],
         "created_at": row["created_at"],
         "finished_at": row["finished_at"],
@@ -98,13 +103,22 @@ def _node(node: Row, texts: Mapping[str, str]) -> Row:
 
 
 def _shape(nodes: Sequence[Row]) -> Row:
-    """Levels of the deepest tree, citations recovered from text, merges that were asked twice."""
+    """Levels of the deepest tree, and how often citations, merges, calls and lessons took another way than planned."""
     outputs = [node["output"] for node in nodes if node["kind"] != "reflection"]
     return {
         "levels": max((node["level"] for node in nodes), default=0),
         "recovered_citations": sum(bool(row.get("recovered")) for out in outputs for row in out.get("operations", ())),
         "rechecks": sum(bool(out.get("rechecked")) for out in outputs),
+        "hedged": sum(bool(node["output"].get("hedged")) for node in nodes),
+        "late_reflections": sum("adopted" in node["output"] and not node["output"]["second_chance"] for node in nodes),
+        "second_chances": _second_chances(nodes),
     }
+
+
+def _second_chances(nodes: Sequence[Row], iterations: Container[int] | None = None) -> int:
+    """Lessons that an iteration (of these ones) took over because the one before had dropped them."""
+    outputs = [node["output"] for node in nodes if iterations is None or node["iteration"] in iterations]
+    return sum(len(output["lessons"]) for output in outputs if output.get("second_chance"))
 
 
 def _failed(database: Database, run: str) -> int:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from combee_core.batch_size import TAU_SHARE
 from combee_core.llm.endpoint import Endpoint
+from combee_core.llm.token_ratio import USUAL_CHARS_A_TOKEN
 from combee_core.scan import Shuffle
 from combee_core.strategies import STRATEGIES, StrategyName
 
@@ -29,8 +30,14 @@ class RunSettings(BaseModel):
     `endpoint` None means the offline rules engine. `base` is the version to start from (None: empty).
     A run of a comparison learns a prompt of its own, and `compared_for` is the prompt that is compared for.
 
-    `fan_in` bounds the inputs of a merge above the groups: a level is added where they would be more. `fold_twins`
-    folds items that say the same before such a merge, `recheck` asks a merge once more for items that it left out.
+    `fan_in` bounds the inputs of a merge above the groups (None: floor(sqrt(n)) times `copies`), `token_budget` the
+    tokens of any merge's prompt, at `chars_a_token` (None: no bound): levels are added where they would be more. With a
+    `staleness` of 1 the next batch is reflected on while this one is merged, with the playbook from before both.
+    `hedge` asks once more when a call has taken longer than so many percent of its kind; `quorum` lets a group merge
+    when so large a share of its reflections is there, and those that are late for all their groups join the next batch
+    (which are late is up to the clock). `second_chance` lets lessons that were left out join the next batch once.
+    `fold_twins` folds items that say the same before a merge above the groups, `recheck` asks a merge once more for
+    items that it left out.
     `retain` says what becomes of lessons that are left out even then: review offers them in the review, carry adds them
     as they are, off only lists them; all three off is the paper's setting. Bullets that fewer than `min_support` traces
     stand behind are held back for the review. Beyond `playbook_tokens` the review proposes bullets to remove. `max_…`
@@ -56,6 +63,12 @@ class RunSettings(BaseModel):
     epochs: int = Field(default=1, ge=1, le=1000)
     endpoint: Endpoint | None = None
     fan_in: int | None = Field(default=None, ge=2, le=LARGEST)
+    token_budget: int | None = Field(default=None, ge=100, le=LARGEST)
+    chars_a_token: float = Field(default=USUAL_CHARS_A_TOKEN, gt=0)
+    staleness: Literal[0, 1] = 0
+    hedge: float | None = Field(default=None, gt=0, lt=100)
+    quorum: float = Field(default=1.0, gt=0, le=1)
+    second_chance: bool = False
     fold_twins: bool = True
     recheck: bool = True
     retain: Literal["off", "review", "carry"] = "review"
@@ -79,11 +92,22 @@ class RunSettings(BaseModel):
         size = STRATEGIES[name].batch_size if name in STRATEGIES else None
         return values if size is None else values | {"batch": size}
 
+    @model_validator(mode="after")
+    def _measured_one_by_one(self) -> Self:
+        if self.batch == "auto" and self.staleness:
+            raise ValueError(
+                "An automatic batch size measures one iteration after the other: with a staleness of 1, set a batch "
+                "size."
+            )
+        return self
+
 
 def what_is_wrong(error: ValidationError) -> str:
     """One sentence on the first setting that cannot be used, by the name of its option."""
     first = error.errors()[0]
-    setting = str(first["loc"][0]) if first["loc"] else "settings"
+    if not first["loc"]:
+        return str(first["msg"]).removeprefix("Value error, ")
+    setting = str(first["loc"][0])
     if setting == "prompt":
         return f"{first['input']!r} cannot be a prompt's name: use letters, digits, dot, dash and underscore."
     return f"--{setting.replace('_', '-')} cannot be {first['input']}: {first['msg'].replace('Input', 'it', 1)}."

@@ -28,6 +28,26 @@ def merge_id(iteration: int, merge: Merge, final: bool) -> str:
     return f"i{iteration}.final" if final else f"i{iteration}.m{merge.level}.{merge.group + 1}"
 
 
+def part_id(iteration: int, merge: Merge, number: int) -> str:
+    """Node id of a part (from 1) of a merge that is too much for one call."""
+    return f"{merge_id(iteration, merge, final=False)}p{number}"
+
+
+def is_part(node: str) -> bool:
+    """Whether a node is a part of a merge that was too much for one call."""
+    return "p" in node
+
+
+def iteration_of(node: str) -> int:
+    """The iteration that a node is of."""
+    return int(node.removeprefix("i").split(".")[0])
+
+
+def item_prefix(merge: Merge, part: int = 0) -> str:
+    """What the ids of a merge's items begin with; a part of it (from 1) has items of its own."""
+    return f"m{merge.level}-{merge.group + 1}{f'p{part}' if part else ''}"
+
+
 def input_ids(iteration: int, merge: Merge) -> tuple[str, ...]:
     """Node ids of what a merge takes in, each once, in plan order."""
     if merge.level == 1:
@@ -35,6 +55,11 @@ def input_ids(iteration: int, merge: Merge) -> tuple[str, ...]:
     else:
         names = (f"i{iteration}.m{merge.level - 1}.{group + 1}" for group in merge.inputs)
     return tuple(dict.fromkeys(names))
+
+
+def lesson_id(index: int, number: int) -> str:
+    """Item id of a lesson: `number` (from 1) of the reflection on the batch's trace number `index` (from 0)."""
+    return f"r{index + 1}-{number}"
 
 
 def lesson_place(lesson: str) -> tuple[int, int]:
@@ -60,7 +85,7 @@ class NodeResult:
 def reflection_output(index: int, reflection: Reflection) -> dict[str, Any]:
     """A reflection as it is kept: lessons with their item ids, tags, reasoning."""
     lessons = [
-        {"id": f"r{index + 1}-{number}"} | lesson.model_dump() for number, lesson in enumerate(reflection.lessons, 1)
+        {"id": lesson_id(index, number)} | lesson.model_dump() for number, lesson in enumerate(reflection.lessons, 1)
     ]
     return {"lessons": lessons, "tags": dict(reflection.tags), "reasoning": reflection.reasoning}
 
@@ -72,17 +97,17 @@ def reflection_result(node: str, output: Mapping[str, Any]) -> NodeResult:
 
 
 def merge_output(
-    merge: Merge,
+    prefix: str,
     items: Sequence[Item],
     twins: Mapping[str, Sequence[str]],
     merged: Merged,
     land: Callable[[list[dict[str, Any]]], object] | None = None,
 ) -> dict[str, Any]:
-    """A merge as it is kept: operations with ids and checked sources, items that none cites, contradictions.
+    """A merge as it is kept: operations with checked sources, items that none cites, contradictions.
 
-    Who cites an item cites its twins, too. Sources that do not exist are dropped; an operation that is left without any
-    gets those that its text shows (`recovered`). For the final merge, `land` writes into each operation which bullet it
-    landed on, or why it was not applied.
+    Ids of operations begin with `prefix`. Who cites an item cites its twins, too. Sources that do not exist are
+    dropped; an operation that is left without any gets those that its text shows (`recovered`). For the final merge,
+    `land` writes into each operation which bullet it landed on, or why it was not applied.
     """
     known = {item.id for item in items}
     rows: list[dict[str, Any]] = []
@@ -90,7 +115,7 @@ def merge_output(
         cited = [source for source in dict.fromkeys(operation.sources) if source in known]
         recovered = [] if cited else _recovered(operation, items)
         sources = tuple(name for source in cited or recovered for name in (source, *twins.get(source, ())))
-        row = {"id": f"m{merge.level}-{merge.group + 1}-{number}"} | operation.model_dump() | {"sources": sources}
+        row = {"id": f"{prefix}-{number}"} | operation.model_dump() | {"sources": sources}
         row["invented"] = sorted(set(operation.sources) - known)
         row["recovered"] = bool(recovered)
         rows.append(row)

@@ -181,4 +181,8 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         """,
         "alter table iterations add column whole boolean default true",
     ),
+    "m012_staleness_and_handover": (
+        "alter table batches add column reflected_on integer",
+        "alter table batches add column adopted varchar",
+    ),
 }

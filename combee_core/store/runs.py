@@ -128,7 +128,8 @@ class Runs:
     def nodes(self, run: str, iteration: int | None = None) -> list[Row]:
         """Nodes of a run in plan order, with inputs and output parsed."""
         rows = self._database.rows(
-            "select * from nodes where run = ? and (? is null or iteration = ?) order by iteration, level, place",
+            "select * from nodes where run = ? and (? is null or iteration = ?) "
+            "order by iteration, level, place, length(id), id",
             [run, iteration, iteration],
         )
         return [row | {"inputs": orjson.loads(row["inputs"]), "output": orjson.loads(row["output"])} for row in rows]
@@ -140,12 +141,36 @@ class Runs:
     def deal(self, run: str, iteration: int, epoch: int, trace_ids: Sequence[str], why: str) -> None:
         """Store which traces an iteration takes and why so many, before it starts."""
         with self._database.write() as cursor:
-            cursor.execute("insert into batches values (?, ?, ?, ?, ?)", [run, iteration, epoch, _json(trace_ids), why])
+            cursor.execute(
+                "insert into batches (run, iteration, epoch, trace_ids, why) values (?, ?, ?, ?, ?)",
+                [run, iteration, epoch, _json(trace_ids), why],
+            )
+
+    def begin_batch(self, run: str, iteration: int, version: int | None) -> None:
+        """Store the version of the prompt that an iteration's reflections are made with (None: an empty one)."""
+        with self._database.write() as cursor:
+            cursor.execute(
+                "update batches set reflected_on = ? where run = ? and iteration = ?", [version, run, iteration]
+            )
+
+    def adopt(self, run: str, iteration: int, adopted: Sequence[Mapping[str, Any]]) -> None:
+        """Store which reflections of earlier iterations an iteration takes over (node, trace, lessons)."""
+        with self._database.write() as cursor:
+            cursor.execute(
+                "update batches set adopted = ? where run = ? and iteration = ?", [_json(adopted), run, iteration]
+            )
 
     def batches(self, run: str) -> list[Row]:
-        """The iterations that were dealt traces, in order, with `trace_ids` parsed."""
+        """The iterations that were dealt traces, in order, with `trace_ids` and `adopted` parsed."""
         rows = self._database.rows("select * from batches where run = ? order by iteration", [run])
-        return [row | {"trace_ids": orjson.loads(row["trace_ids"])} for row in rows]
+        return [
+            row
+            | {
+                "trace_ids": orjson.loads(row["trace_ids"]),
+                "adopted": None if row["adopted"] is None else orjson.loads(row["adopted"]),
+            }
+            for row in rows
+        ]
 
     def latest_with_trials(self, base_url: str, model: str, parallel: int, strategy: str) -> str | None:
         """The newest run with trials of batch sizes at this endpoint, parallelism and strategy, or None."""

@@ -86,8 +86,8 @@ def test_the_lower_turn_goes_first_whoever_came_first():
 
 def test_whoever_is_held_back_by_a_cap_is_told_and_that_it_is_over():
     async def scene() -> list[tuple[int, str]]:
-        caps, told = Caps(1, None), []
-        caps.on_change = lambda waiting, cap: told.append((waiting, cap))
+        told = []
+        caps = Caps(1, None, lambda waiting, cap: told.append((waiting, cap)))
         await asyncio.gather(*(caps.let_through(REFLECTION, 0) for _ in range(3)))
         return told
 

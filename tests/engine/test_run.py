@@ -43,7 +43,19 @@ def test_another_seed_gives_another_order(bench):
 
 
 def test_no_more_calls_are_in_flight_than_parallel(bench):
-    learner = Scripted()
+    held: list[asyncio.Future[None]] = []
+
+    def gate(what):
+        """Nobody is answered before five wait: fewer at once would never end."""
+        if len(held) < 5:
+            held.append(asyncio.get_running_loop().create_future())
+            if len(held) == 5:
+                for each in held:
+                    each.set_result(None)
+            return held[-1]
+        return None
+
+    learner = Scripted(gate=gate)
     bench(30).learn(learner, batch=30, parallel=5)
     assert learner.most_at_once == 5
 

@@ -306,7 +306,7 @@ def test_lessons_as_they_come_in_are_text_and_never_markup(held: StandIn, shop: 
     at = open_page(PAGE)
     at.button(key="learn_start").click().run()
     run = at.query_params["run"]
-    shop._host.events.emit(run, NodeSettled("i1.r1", "reflection", "done", lessons=(HOSTILE,)))
+    shop._host.events.emit(run, NodeSettled("i1.r1", 1, "reflection", "done", lessons=(HOSTILE,)))
     at.run()
     lessons = next(each.value for each in at.html if "evil.example" in each.value)
     assert "<img" not in lessons

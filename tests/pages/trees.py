@@ -60,7 +60,7 @@ def grown(
             items = [item for name in inputs for item in results[name].items]
             operations = list(merging(items, final))
             land = (lambda rows: landing.land(rows, Playbook(), 1)) if final else None
-            output = tree.merge_output(merge, items, {}, Merged(operations=tuple(operations)), land)
+            output = tree.merge_output(tree.item_prefix(merge), items, {}, Merged(operations=tuple(operations)), land)
             results[node] = tree.merge_result(node, output, [results[name] for name in inputs], trace_of)
             rows[node] = _row(node, "final" if final else "merge", merge.level, merge.group, list(inputs), output)
     ends = list(rows).index(f"i1.{until}")
