@@ -11,11 +11,16 @@ from pathlib import Path
 from combee_core.importers import FileReading, read_paths
 from combee_core.importers.mapping import MappedTable, checked
 from combee_core.importers.reading import BlobReading, read_blob
-from combee_core.store.database import Database
+from combee_core.store.database import Database, Row
+from combee_core.store.frames import Packed
 from combee_core.store.originals import Originals
 from combee_core.store.preferences import Preferences
-from combee_core.store.traces import BATCH, ImportCounts, RejectRow, Traces
+from combee_core.store.readings import Given, Readings
+from combee_core.store.traces import BATCH, BATCH_BYTES, ImportCounts, RejectRow, Traces
 from combee_core.trace import Trace
+
+# Whoever reads better than before changes it, so that files are read again instead of being answered from memory.
+_VERSION = "1"
 
 Watch = Callable[[ImportCounts], None]
 
@@ -76,8 +81,9 @@ class Intake:
     """Reads files into the database and keeps a compressed copy of each beside it."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._traces = Traces(database)
-        self._originals = Originals(database)
+        self._originals, self._readings = Originals(database), Readings(database)
         self._preferences = Preferences(database)
 
     def take_in(
@@ -91,26 +97,34 @@ class Intake:
     ) -> ImportReport:
         """Read files, folders and archives together; ids of all their traces, new or known, are added to `seen`.
 
+        Without `seen`, files that were read before in the same way are not read again: all of them is known.
         Raises CombeeError for a format or a field that does not exist.
         """
+        way = (_VERSION, format, mapping, [names.get(path, str(path)) for path in paths])
+        given = [(names.get(path, str(path)), path) for path in _files(paths)]
+        if seen is None and (known := self._readings.find(given, way)):
+            return _all_known(known, watch)
         report = ImportReport()
-        with ThreadPoolExecutor(1, "combee-originals") as keeper:
+        with ThreadPoolExecutor(1, "combee-originals") as keeper, self._database.little_memory():
             # Compressing and hashing leave the interpreter to others, so that the copy costs no time of its own.
-            kept = [
-                (keeper.submit(self._originals.keep, path, names.get(path, str(path))), path) for path in _files(paths)
-            ]
+            kept = [(keeper.submit(self._originals.keep, path, name), name) for name, path in given]
             for reading in read_paths(paths, names, format, mapping):
                 report.files.append(self._store(self._mapped(reading, mapping), watch, seen))
-            for future, path in kept:
-                self._settle(future.result(), names.get(path, str(path)), report)
+            originals = [(future.result(), name) for future, name in kept]
+        for original, name in originals:
+            self._settle(original, name, report)
         if mapping and report.traces:
             for columns in _unknown_tables(paths, names):
                 self.set_mapping(columns, mapping)
+        if report.traces and all(original for original, _ in originals):
+            files = [Given(name, original.sha256, original.size) for original, name in originals if original]
+            self._readings.note(files, way, report.files)
         return report
 
     def take_in_again(self, watch: Watch) -> ImportReport:
         """Read every kept original with the importers of today; traces that are no longer in it are deleted."""
         report = ImportReport()
+        self._readings.forget()
         for original in self._originals.all():
             before = self._traces.ids_of_original(original["sha256"])
             seen: set[str] = set()
@@ -128,7 +142,10 @@ class Intake:
 
     def set_mapping(self, columns: Sequence[str], mapping: Mapping[str, str]) -> None:
         """Remember a mapping for tables of these columns. Raises CombeeError for one that cannot be used."""
-        self._preferences.set(_mapping_name(columns), checked(mapping))
+        mapping = checked(mapping)
+        if self.mapping_for(columns) != mapping:
+            self._preferences.set(_mapping_name(columns), mapping)
+            self._readings.forget()
 
     def _mapped(self, reading: FileReading, mapping: Mapping[str, str] | None) -> FileReading:
         """A table that nobody recognises is read with the mapping remembered for its columns."""
@@ -139,9 +156,9 @@ class Intake:
             return mapped
         return reading
 
-    def _settle(self, sha256: str | None, name: str, report: ImportReport) -> None:
+    def _settle(self, original: Packed | None, name: str, report: ImportReport) -> None:
         """Tie the kept copy to its imports, or drop it when the file held nothing that was stored."""
-        if sha256 is None:
+        if original is None:
             return
         imports = [
             file.import_id
@@ -149,9 +166,9 @@ class Intake:
             if file.import_id is not None and file.format and file.path.partition("!")[0] == name
         ]
         if imports:
-            self._traces.set_original(imports, sha256)
+            self._traces.set_original(imports, original.sha256)
         else:
-            self._originals.drop_unused(sha256)
+            self._originals.drop_unused(original.sha256)
 
     def _store(self, reading: FileReading, watch: Watch, seen: set[str] | None) -> FileReport:
         counts = ImportCounts()
@@ -182,6 +199,16 @@ class Intake:
         )
 
 
+def _all_known(reports: Sequence[Row], watch: Watch) -> ImportReport:
+    """The report on files that were read before: every trace of them is a duplicate now."""
+    report = ImportReport()
+    for row in reports:
+        traces = row["new"] + row["duplicates"]
+        report.files.append(FileReport(**row | {"new": 0, "duplicates": traces, "columns": tuple(row["columns"])}))
+        watch(ImportCounts(0, traces, row["rejected"]))
+    return report
+
+
 def _files(paths: Sequence[Path]) -> list[Path]:
     """The files among paths, and those in folders; what does not exist is the reader's to tell."""
     found = [
@@ -210,7 +237,7 @@ def _mapping_name(columns: Sequence[str]) -> str:
 def _quiet_collector() -> Iterator[None]:
     """Put off garbage collection: an import makes millions of objects, no cycles, and scanning them costs a third."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(200_000, *thresholds[1:])
+    gc.set_threshold(1_000_000, *thresholds[1:])
     try:
         yield
     finally:
@@ -220,13 +247,16 @@ def _quiet_collector() -> Iterator[None]:
 def _in_batches(reading: FileReading) -> Iterator[tuple[list[Trace], list[RejectRow]]]:
     traces: list[Trace] = []
     rejects: list[RejectRow] = []
+    size = 0
     for entry in reading:
         if isinstance(entry, Trace):
             traces.append(entry)
+            # An item of a list may only know how long the whole list is.
+            size += (entry.source.length or 0) if entry.source.index is None else 0
         else:
             rejects.append(RejectRow(entry.file, entry.line, entry.index, entry.reason, entry.excerpt.rstrip()))
-        if len(traces) + len(rejects) >= BATCH:
+        if len(traces) + len(rejects) >= BATCH or size >= BATCH_BYTES:
             yield traces, rejects
-            traces, rejects = [], []
+            traces, rejects, size = [], [], 0
     if traces or rejects:
         yield traces, rejects

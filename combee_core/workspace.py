@@ -27,7 +27,8 @@ from combee_core.engine.report import merge_tree, run_summary
 from combee_core.engine.settings import RunSettings, what_is_wrong
 from combee_core.errors import CombeeError
 from combee_core.exporters import FORMATS, export
-from combee_core.importers.blob import line_of
+from combee_core.importers.blob import Blob
+from combee_core.importers.excerpts import text_of
 from combee_core.intake import FileReport, ImportReport, Intake, Watch
 from combee_core.learners.base import Learner
 from combee_core.learners.choose import open_learner
@@ -116,12 +117,11 @@ class Workspace:
         self._intake.set_mapping(columns, mapping)
 
     def source_line(self, trace_id: str) -> str | None:
-        """The very line that a trace was read from, out of the kept original; None where a trace is no single line."""
+        """The very text that a trace was read from, out of the kept original; None where its place is not known."""
         source, original = self.trace(trace_id).source, self._traces.original_of(trace_id)
-        if original is None or source.line is None or source.member:
+        if original is None:
             return None
-        with self._originals.unpacked(original) as path:
-            return line_of(path, source.line)
+        return text_of(Blob(source.file, lambda: self._originals.open(original)), source)
 
     def traces(self, which: TraceFilter | None = None, limit: int = 50, offset: int = 0) -> tuple[int, list[Row]]:
         """Number of matching traces, and one page of them in the order they came in."""

@@ -102,3 +102,58 @@ def test_deleted_traces_are_in_no_list_and_come_back(workspace, chats):
     assert workspace.import_paths([chats]).new == 0, "a deleted trace is still known"
     assert workspace.undelete(some) == 2
     assert workspace.traces()[0] == 5
+
+
+def reports(workspace: Workspace, *paths: Path, **more: object):
+    report = workspace.import_paths(list(paths), **more)  # type: ignore[arg-type]
+    return [(file.path, file.format, file.reason, file.traces, file.rejected, file.skipped) for file in report.files]
+
+
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*_: object) -> None:
+        raise AssertionError("the files were read")
+
+    monkeypatch.setattr("combee_core.intake.read_paths", read)
+
+
+def test_a_known_file_is_answered_without_reading_it(workspace, chats, monkeypatch):
+    chats.write_text(chats.read_text() + "{broken\n")
+    first = reports(workspace, chats)
+    unread(monkeypatch)
+    report = workspace.import_paths([chats])
+    assert (report.new, report.duplicates, report.rejected) == (0, 5, 1)
+    assert reports(workspace, chats) == first
+    assert workspace.rejects()[0] == 1
+
+
+def test_a_known_folder_is_answered_with_the_files_that_were_passed_over(workspace, chats, tmp_path, monkeypatch):
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    chats.rename(folder / "chats.jsonl")
+    (folder / "notes.txt").write_text("hello")
+    first = workspace.import_paths([folder])
+    assert [file.skipped is None for file in first.files] == [True, False]
+    unread(monkeypatch)
+    again = workspace.import_paths([folder])
+    assert [(file.path, file.skipped, file.duplicates) for file in again.files] == [
+        (file.path, file.skipped, file.new) for file in first.files
+    ]
+
+
+@pytest.mark.parametrize("change", ["content", "format", "mapping", "rejects"])
+def test_a_known_file_is_read_again_when_something_has_changed(workspace, chats, change):
+    chats.write_text(chats.read_text() + "{broken\n")
+    workspace.import_paths([chats])
+    format = None
+    if change == "content":
+        chats.write_text(chats.read_text().replace("Task 0", "Task 7"))
+    elif change == "format":
+        format = "ace"
+    elif change == "mapping":
+        workspace.set_mapping(["a", "b"], {"task": "a"})
+    else:
+        workspace.drop_rejects(workspace.imports()[0]["id"])
+    report = workspace.import_paths([chats], format)
+    assert report.new == (1 if change == "content" else 0)
+    assert report.rejected == (6 if change == "format" else 1)
+    assert workspace.imports()[0]["duplicates"] == {"content": 4, "format": 0}.get(change, 5)

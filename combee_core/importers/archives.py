@@ -64,7 +64,7 @@ def members_of(blob: Blob, place: str = "", depth: int = 0) -> list[Blob] | None
 def _seekable(reader: io.BufferedReader, blob: Blob) -> BinaryIO:
     """The bytes in a form in which one can jump: the file itself when it lies on disk, else a temporary copy."""
     raw = reader.raw
-    if isinstance(raw, io.FileIO):
+    if raw.seekable():
         reader.seek(0)
         return reader
     spooled = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the members that read from it)

@@ -20,12 +20,17 @@ class RecordError(CombeeError):
 
 @dataclass(slots=True)
 class Record:
-    """One parsed value of a file: `line` counts from 1 in text, `index` from 0 in a list, `raw` is its text."""
+    """One parsed value of a file: `line` counts from 1 in text, `index` from 0 in a list, `raw` is its text.
+
+    `offset` and `length` say in bytes where it lies, an item of a list where that list lies; None where nobody knows.
+    """
 
     value: Any
     line: int | None = None
     index: int | None = None
     raw: bytes | None = None
+    offset: int | None = None
+    length: int | None = None
 
     @property
     def excerpt(self) -> str:
@@ -59,7 +64,7 @@ class Context:
 
     def source(self, record: Record) -> Source:
         """The source of a trace that starts at this record."""
-        return Source(file=self.file, format=self.format, line=record.line, index=record.index, member=self.member)
+        return Source(self.file, self.format, record.line, record.index, self.member, record.offset, record.length)
 
     def reject(self, record: Record, reason: str) -> Reject:
         """The note that this record could not be read."""

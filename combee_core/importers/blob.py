@@ -9,7 +9,6 @@ import io
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import zstandard
@@ -60,13 +59,6 @@ def unpacked(blob: Blob) -> io.BufferedReader:
     return reader
 
 
-def line_of(path: Path, number: int, most: int = 20_000) -> str | None:
-    """One line of a text file, packed or not, `number` from 1, at most `most` characters; None when there is none."""
-    with as_utf8(unpacked(file_blob(path))) as reader:
-        line = next(islice(reader, number - 1, None), None)
-    return None if line is None else line.rstrip(b"\r\n").decode("utf-8", "replace")[:most]
-
-
 def as_utf8(reader: io.BufferedReader) -> io.BufferedReader:
     """The same text without a byte order mark, recoded where it is UTF-16, with lone carriage returns as newlines."""
     head = peek(reader)
@@ -102,6 +94,10 @@ class _Chunks(io.RawIOBase):
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self._rest = memoryview(b"")
+        self._position = 0
+
+    def tell(self) -> int:
+        return self._position
 
     def readable(self) -> bool:
         return True
@@ -115,6 +111,7 @@ class _Chunks(io.RawIOBase):
         size = min(len(buffer), len(self._rest))
         buffer[:size] = self._rest[:size]
         self._rest = self._rest[size:]
+        self._position += size
         return size
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """Which format a record has. It tries the registered formats in order and looks at content only."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from combee_core.importers.base import MISFITS, Importer, Record
 from combee_core.importers.json_text import parse_embedded
@@ -36,7 +37,7 @@ class Detector:
         value = record.value
         if isinstance(value, str):
             value = parse_embedded(value)
-            record = Record(value, record.line, record.index, record.raw)
+            record = replace(record, value=value)
         match = self.match(value)
         if isinstance(value, list):
             if match is None or self._rank(value) < self._importers.index(match[0]):
@@ -50,7 +51,7 @@ class Detector:
     def _items(self, record: Record, items: Iterable[object]) -> Iterator[tuple[Record, Match | None]]:
         for index, item in enumerate(items):
             value = parse_embedded(item) if isinstance(item, str) else item
-            yield Record(value, record.line, index), self.match(value)
+            yield Record(value, record.line, index, None, record.offset, record.length), self.match(value)
 
     def _wrapped(self, value: dict[str, object]) -> Iterable[object] | None:
         """The list in a wrapper such as {"data": […]}, or the objects of one that is keyed by id."""

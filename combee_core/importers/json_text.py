@@ -140,7 +140,11 @@ _DECODER = json.JSONDecoder(strict=False, parse_int=_whole_number, parse_float=_
 
 def _lost_digits(value: Any) -> bool:
     """Whether a top-level field is an integer beyond 64 bits: orjson makes a float of it, and an id loses digits."""
-    return isinstance(value, dict) and any(type(item) is float and abs(item) >= 2.0**63 for item in value.values())
+    if isinstance(value, dict):
+        for item in value.values():
+            if type(item) is float and not -(2.0**63) < item < 2.0**63:
+                return True
+    return False
 
 
 def _is_cut_off(error: json.JSONDecodeError) -> bool:

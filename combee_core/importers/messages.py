@@ -5,6 +5,7 @@ what file a message came from.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from combee_core.importers.json_text import parse_embedded
@@ -226,7 +227,7 @@ def _build(role: Role, item: Mapping[str, Any], content: Content, is_call: bool)
 
 def _with_defaults(result: ToolResult, item: Mapping[str, Any]) -> ToolResult:
     call_id = result.call_id or str(item.get("tool_call_id") or "")
-    return result if call_id == result.call_id else result.model_copy(update={"call_id": call_id})
+    return result if call_id == result.call_id else replace(result, call_id=call_id)
 
 
 def _split_thinking(text: str) -> tuple[str, str]:

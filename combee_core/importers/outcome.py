@@ -81,6 +81,7 @@ REFERENCES = ("reference", "expected", "expected_answer", "expected_output", "gr
 
 _TELLING = frozenset((*VERDICTS, *VERDICTS_UNLESS_NUMBERS, *SCORES))
 _STATING = _TELLING.union(NESTED, THRESHOLDS)
+_NESTED = frozenset(NESTED)
 _OPEN = Outcome()
 _SAYING = frozenset(FEEDBACK)
 _EXPECTED = frozenset(REFERENCES)
@@ -221,7 +222,7 @@ def text_of(value: object) -> str:
 def _places(row: Mapping[str, Any], nested: Iterable[str] = NESTED) -> Iterable[Mapping[str, Any]]:
     """The row itself, then the objects in it that often hold the outcome (also as JSON text)."""
     yield row
-    for key in nested:
+    for key in () if _NESTED.isdisjoint(row) else nested:
         if key in row:
             value = row[key]
             value = parse_embedded(value) if isinstance(value, str) else value

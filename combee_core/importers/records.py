@@ -23,31 +23,38 @@ _STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},]', re.DOTALL)
 
 def records_of(reader: io.BufferedReader) -> Iterator[Record | BadText]:
     """The values that a UTF-8 text holds, as they come, and notes on what is no value."""
-    lines = _Lines(reader)
+    lines = _Lines(reader, offset=reader.tell())
     first = lines.next()
     if first is None:
         return
+    start = lines.offset
     if not _is_record(first):
         yield from _from_document(first, lines, reader)
     elif (second := lines.next()) is None:
-        yield Record(parse(first), index=0, raw=first[:4096])
+        yield Record(parse(first), None, 0, first[:4096], start, len(first))
     else:
-        yield Record(parse(first), line=lines.previous, raw=first)
+        yield Record(parse(first), lines.previous, None, first, start, len(first))
         yield from _from_lines(lines, second)
 
 
 class _Lines:
-    """Lines of a stream that are not blank; `number` (from 1) is that of the last one, `previous` the one before."""
+    """Lines of a stream that are not blank; `number` (from 1) is that of the last one, `previous` the one before.
 
-    def __init__(self, reader: io.BufferedReader, number: int = 0) -> None:
+    `offset` is the byte at which the last one starts.
+    """
+
+    def __init__(self, reader: io.BufferedReader, number: int = 0, offset: int = 0) -> None:
         self._reader = reader
         self.number = self.previous = number
+        self.offset = self._end = offset
 
     def next(self) -> bytes | None:
         """The next line that is not blank, None at the end."""
         self.previous, number = self.number, self.number
         while line := self._reader.readline(LARGEST_DOCUMENT):
             number += 1
+            self.offset = self._end
+            self._end += len(line)
             if not line.isspace():
                 self.number = number
                 return line
@@ -75,13 +82,13 @@ def _is_record(line: bytes) -> bool:
 
 def _from_lines(lines: _Lines, line: bytes | None) -> Iterator[Record | BadText]:
     while line is not None:
-        number = lines.number
+        number, offset = lines.number, lines.offset
         if line.strip() in (b"{", b"["):
             line, following = lines.block(line)
         else:
             following = lines.next()
         try:
-            yield Record(parse(line), line=number, raw=line)
+            yield Record(parse(line), number, None, line, offset, len(line))
         except TextError as error:
             if line.count(b"{") + line.count(b"[") < 2:
                 yield bad_text(decode(line), number, error, is_end=following is None)
@@ -92,11 +99,11 @@ def _from_lines(lines: _Lines, line: bytes | None) -> Iterator[Record | BadText]
 
 def _from_document(first: bytes, lines: _Lines, reader: io.BufferedReader) -> Iterator[Record | BadText]:
     """A text whose first line is no value by itself: one large value most often, broken JSON Lines else."""
-    data = first + reader.read(_SURELY_WHOLE)
+    start, data = lines.offset, first + reader.read(_SURELY_WHOLE)
     if len(data) - len(first) == _SURELY_WHOLE:
         if _has_lines(data):
             rest = from_chunks(chain([data], iter(lambda: reader.read(1 << 20), b"")))
-            again = _Lines(rest, lines.number - 1)
+            again = _Lines(rest, lines.number - 1, start)
             yield from _from_lines(again, again.next())
             return
         data += reader.read(max(0, LARGEST_DOCUMENT - len(data)))
@@ -105,16 +112,21 @@ def _from_document(first: bytes, lines: _Lines, reader: io.BufferedReader) -> It
             yield BadText(None, None, reason, excerpt_of(data))
             return
     if len(data) > _LARGE and data.lstrip()[:1] == b"[":
-        yield from _items(data)
+        for piece, offset, index in items_of(data):
+            yield _item(piece, index, start + offset)
         return
     try:
-        yield Record(parse(data), index=0, raw=data[:4096])
+        yield Record(parse(data), None, 0, data[:4096], start, len(data))
     except TextError:
-        yield from salvage(_decode_lines(data), lines.number)
+        text, is_utf8 = _decode_lines(data)
+        yield from salvage(text, lines.number, offset=start if is_utf8 else None)
 
 
-def _items(data: bytes) -> Iterator[Record | BadText]:
-    """The items of a large list one by one, so that never all of them are objects at the same time."""
+def items_of(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """The items of a list as text, with offset and index, so that never all of them are objects at the same time.
+
+    A list that is cut off ends with an item that is no JSON.
+    """
     index = depth = 0
     start = 0
     for token in _STRUCTURE.finditer(data):
@@ -128,18 +140,20 @@ def _items(data: bytes) -> Iterator[Record | BadText]:
         if (depth == 1 and mark == b",") or depth == 0:
             piece = data[start : token.start()].strip()
             if piece:
-                yield _item(piece, index)
+                yield piece, start, index
                 index += 1
             start = token.end()
         if depth == 0 and mark == b"]":
             return
-    yield BadText(None, index, CUT_FILE, excerpt_of(data[start : start + 4096]))
+    yield data[start:], start, index
 
 
-def _item(piece: bytes, index: int) -> Record | BadText:
+def _item(piece: bytes, index: int, offset: int) -> Record | BadText:
     try:
-        return Record(parse(piece), index=index, raw=piece[:4096])
+        return Record(parse(piece), None, index, piece[:4096], offset, len(piece))
     except TextError as error:
+        if error.cut_off:
+            return BadText(None, index, CUT_FILE, excerpt_of(piece[:4096]))
         return BadText(None, index, f"It is {error}.", excerpt_of(piece))
 
 
@@ -148,9 +162,9 @@ def _has_lines(data: bytes) -> bool:
     return any(line.startswith(b"{") and _is_record(line) for line in data[: 1 << 22].split(b"\n")[1:-1])
 
 
-def _decode_lines(data: bytes) -> str:
-    """The text; where it is not UTF-8, each line by itself, so that one wrong line does not spoil the others."""
+def _decode_lines(data: bytes) -> tuple[str, bool]:
+    """The text, and whether it is UTF-8; else each line is decoded by itself, so that one does not spoil the others."""
     try:
-        return data.decode()
+        return data.decode(), True
     except UnicodeDecodeError:
-        return "".join(decode(line) for line in data.splitlines(keepends=True))
+        return "".join(decode(line) for line in data.splitlines(keepends=True)), False

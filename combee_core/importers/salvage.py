@@ -34,16 +34,21 @@ def bad_text(text: str, line: int, error: TextError, is_end: bool, index: int | 
     return BadText(line, index, reason, clean_text(text[:EXCERPT]))
 
 
-def salvage(text: str, first_line: int = 1, is_end: bool = True) -> Iterator[Record | BadText]:
-    """The values in a text, and a note for each stretch that is none. `is_end` says that the file ends with it."""
-    yield from _Salvage(text, first_line, is_end).run()
+def salvage(
+    text: str, first_line: int = 1, is_end: bool = True, offset: int | None = None
+) -> Iterator[Record | BadText]:
+    """The values in a text, and a note for each stretch that is none. `is_end` says that the file ends with it.
+
+    `offset` is the byte of the file where the text starts, None where the file has other bytes than the text in UTF-8.
+    """
+    yield from _Salvage(text, first_line, is_end, offset).run()
 
 
 class _Salvage:
-    def __init__(self, text: str, first_line: int, is_end: bool) -> None:
+    def __init__(self, text: str, first_line: int, is_end: bool, offset: int | None) -> None:
         self._text = text
         self._is_end = is_end
-        self._line, self._counted = first_line, 0
+        self._line, self._counted, self._offset = first_line, 0, offset
         self._in_list = False
         self._index = 0
         self._work = _LEAST_WORK + _WORK_PER_CHARACTER * len(text)
@@ -73,13 +78,16 @@ class _Salvage:
                 position = resumed
             else:
                 self._work -= end - position
-                yield self._record(value, position)
+                yield self._record(value, position, end)
                 position = self._next_filled(end)
 
-    def _record(self, value: object, position: int) -> Record:
+    def _record(self, value: object, position: int, end: int) -> Record:
         raw = self._text[position : position + EXCERPT].encode("utf-8", "replace")
         self._index += 1
-        return Record(value, self._line_at(position), self._index - 1 if self._in_list else None, raw)
+        index = self._index - 1 if self._in_list else None
+        line = self._line_at(position)
+        length = None if self._offset is None else len(self._text[position:end].encode())
+        return Record(value, line, index, raw, self._offset, length)
 
     def _bad(self, position: int, error: TextError, resumed: int) -> BadText:
         at_end = self._is_end and resumed >= len(self._text)
@@ -115,5 +123,7 @@ class _Salvage:
 
     def _line_at(self, position: int) -> int:
         self._line += self._text.count("\n", self._counted, position)
+        if self._offset is not None:
+            self._offset += len(self._text[self._counted : position].encode())
         self._counted = position
         return self._line

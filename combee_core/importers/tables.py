@@ -52,7 +52,7 @@ def _rows_of_parquet(reader: io.BufferedReader, blob: Blob) -> Iterator[Record |
 
 
 def _seekable(reader: io.BufferedReader) -> BinaryIO:
-    if isinstance(reader.raw, io.FileIO):
+    if reader.raw.seekable():
         return reader
     spooled = tempfile.TemporaryFile()  # noqa: SIM115 (closed by the caller)
     for chunk in chunks_of(reader):

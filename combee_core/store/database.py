@@ -6,7 +6,7 @@ Knows no table but its own list of migrations; what the rows mean is the busines
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,20 @@ from combee_core.store.migrations import MIGRATIONS
 
 Row = dict[str, Any]
 
+_MEMORY, _LITTLE_MEMORY = "1GB", "128MB"
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "enable_external_access": "false",
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
-    "memory_limit": "1GB",
+    "memory_limit": _MEMORY,
     "threads": "2",
     # Checkpoints between the batches of an import cost as much as the import itself.
     "checkpoint_threshold": "256MB",
 }
+_NAME = "combee"
 
+# A transaction of so many rows goes straight into the file. Fewer are written to its log first and a second time at a
+# checkpoint, and they stay in memory until then: with the usual 122,880 rows that would be all of most imports.
+ROW_GROUP = 2_048
 
 # Arrow takes many rows three times as fast as lists do. Making the first table imports pandas, though: half a second in
 # which a killed run would lose calls that it has paid for, so the few rows of a journal do not go that way.
@@ -57,7 +61,7 @@ class Database:
     def _connect(self) -> duckdb.DuckDBPyConnection:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            return duckdb.connect(str(self.path), config=_SETTINGS)
+            return self._attached()
         except OSError as error:
             raise StoreError(
                 f"The folder {self.path.parent} cannot be made ({error.strerror}): set --db or COMBEE_HOME to another."
@@ -65,13 +69,36 @@ class Database:
         except duckdb.Error as error:
             raise StoreError(_why_not_opened(self.path, str(error))) from error
 
+    def _attached(self) -> duckdb.DuckDBPyConnection:
+        """A connection with the file attached, which is the only way to say how large its row groups are.
+
+        Whoever opens the same file in this process comes to the same instance, by its name.
+        """
+        connection = duckdb.connect(f":memory:{self.path}", config=_SETTINGS)
+        try:
+            if not connection.execute("from duckdb_databases() where database_name = ?", [_NAME]).fetchall():
+                place = str(self.path).replace("'", "''")
+                connection.execute(f"attach '{place}' as {_NAME} (row_group_size {ROW_GROUP})")
+                connection.execute("set enable_external_access = false")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"use {_NAME}")
+            yield cursor
+
     def _migrate(self) -> None:
         tables = {row["name"] for row in self.rows("show tables")}
         if tables and "migrations" not in tables:
             raise StoreError(_why_not_opened(self.path, "it holds tables of another program"))
-        self._connection.execute(
-            "create table if not exists migrations (name varchar primary key, applied_at timestamptz default now())"
-        )
+        with self.write() as cursor:
+            cursor.execute(
+                "create table if not exists migrations (name varchar primary key, applied_at timestamptz default now())"
+            )
         applied = {row["name"] for row in self.rows("select name from migrations")}
         if newer := sorted(applied - set(MIGRATIONS)):
             raise StoreError(
@@ -88,7 +115,7 @@ class Database:
 
     def rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
         """Run a query on a cursor of its own and return its rows as dictionaries."""
-        with self._connection.cursor() as cursor:
+        with self._cursor() as cursor:
             return fetch(cursor.execute(sql, parameters))
 
     def row(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Row | None:
@@ -98,7 +125,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A cursor inside a transaction, alone among writers; committed at the end, rolled back on any exception."""
-        with self._write_lock, self._connection.cursor() as cursor:
+        with self._write_lock, self._cursor() as cursor:
             cursor.execute("begin")
             try:
                 yield cursor
@@ -106,6 +133,17 @@ class Database:
                 cursor.execute("rollback")
                 raise
             cursor.execute("commit")
+
+    @contextmanager
+    def little_memory(self) -> Iterator[None]:
+        """Keep few pages of the file in memory while much is written: those of an import are not read again soon."""
+        with self._cursor() as cursor, suppress(duckdb.Error):
+            cursor.execute(f"set memory_limit = '{_LITTLE_MEMORY}'")
+        try:
+            yield
+        finally:
+            with self._cursor() as cursor:
+                cursor.execute(f"set memory_limit = '{_MEMORY}'")
 
     def close(self) -> None:
         """Wait for the current writer and close the file."""

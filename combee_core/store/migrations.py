@@ -153,6 +153,34 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         "alter table runs add column stopped_by varchar",
         "alter table runs add column limit_changes integer default 0",
     ),
+    # Texts as they are: to compress them took most of an import, and reading them for a run ten times as long.
+    "m006_plain_texts": (
+        "alter table originals add column frames varchar",
+        "create table readings (key varchar primary key, bytes bigint not null, reports varchar not null)",
+        """
+        create table plain_traces (
+            id varchar primary key using compression uncompressed,
+            number bigint not null default nextval('trace_number'),
+            import_id integer not null,
+            content_hash varchar not null using compression uncompressed,
+            format varchar not null,
+            task varchar not null using compression uncompressed,
+            messages varchar not null using compression uncompressed,
+            steps integer not null,
+            success boolean,
+            score double,
+            scores varchar not null,
+            feedback varchar not null using compression uncompressed,
+            reference varchar not null using compression uncompressed,
+            source varchar not null using compression uncompressed,
+            metadata varchar not null using compression uncompressed,
+            deleted_at timestamptz
+        )
+        """,
+        "insert into plain_traces by name select * from traces order by number",
+        "drop table traces",
+        "alter table plain_traces rename to traces",
+    ),
     "m007_held_back_and_answers": (
         "alter table iterations add column held integer default 0",
         """

@@ -3,17 +3,19 @@
 Not inside the database: a second copy of every text there doubles the time of an import.
 """
 
-import hashlib
+import io
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
+import orjson
 import zstandard
 
 from combee_core.store.database import Database, Row, StoreError
+from combee_core.store.frames import Packed, Unpacked, pack
 
 CHUNK = 1 << 20
 
@@ -25,21 +27,24 @@ class Originals:
         self._database = database
         self.folder = database.path.parent / f"{database.path.stem}-originals"
 
-    def keep(self, path: Path, name: str) -> str | None:
-        """Copy a file unless the same bytes are kept already; its SHA-256, or None when it cannot be read."""
+    def keep(self, path: Path, name: str) -> Packed | None:
+        """Copy a file unless the same bytes are kept already; what it was, or None when it cannot be read."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle, packed = tempfile.mkstemp(dir=self.folder)
             with os.fdopen(handle, "wb") as target, path.open("rb") as source:
-                sha256, size = _pack(source, target)
+                found = pack(source, target)
         except OSError:
             return None
-        os.replace(packed, self._place(sha256))
+        os.replace(packed, self._place(found.sha256))
+        starts = orjson.dumps(found.starts).decode()
         with self._database.write() as cursor:
             cursor.execute(
-                "insert or ignore into originals (sha256, name, bytes) values (?, ?, ?)", [sha256, name, size]
+                "insert into originals (sha256, name, bytes, frames) values (?, ?, ?, ?) "
+                "on conflict (sha256) do update set frames = excluded.frames",
+                [found.sha256, name, found.size, starts],
             )
-        return sha256
+        return found
 
     def drop_unused(self, sha256: str) -> None:
         """Remove a copy that no import refers to."""
@@ -58,30 +63,23 @@ class Originals:
         """The file as it was, for as long as the block runs. Raises StoreError when the copy is gone."""
         handle, unpacked = tempfile.mkstemp(dir=self.folder)
         try:
-            with self._opened(sha256) as source, os.fdopen(handle, "wb") as target:
-                while chunk := source.read(CHUNK):
-                    target.write(chunk)
+            with self.open(sha256) as source, os.fdopen(handle, "wb") as target:
+                shutil.copyfileobj(source, target, CHUNK)
             yield Path(unpacked)
         finally:
             Path(unpacked).unlink(missing_ok=True)
 
-    def _place(self, sha256: str) -> Path:
-        return self.folder / f"{sha256}.zst"
-
-    def _opened(self, sha256: str) -> zstandard.ZstdDecompressionReader:
+    def open(self, sha256: str) -> io.BufferedReader:
+        """The bytes of the file as it was, to be read from any position. Raises StoreError when the copy is gone."""
         try:
-            stream = self._place(sha256).open("rb")
+            packed = self._place(sha256).open("rb")
         except OSError as error:
             raise StoreError(f"The kept copy {self._place(sha256)} is gone: import the file again.") from error
-        return zstandard.ZstdDecompressor().stream_reader(stream, closefd=True)
+        row = self._database.row("select bytes, frames from originals where sha256 = ?", [sha256])
+        if row is None or row["frames"] is None:
+            # Copies of earlier releases are one frame.
+            return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(packed, closefd=True), CHUNK)
+        return io.BufferedReader(Unpacked(packed, orjson.loads(row["frames"]), row["bytes"]), CHUNK)
 
-
-def _pack(source: IO[bytes], target: IO[bytes]) -> tuple[str, int]:
-    """Compress a stream; SHA-256 and size of what was read."""
-    digest, size = hashlib.sha256(), 0
-    with zstandard.ZstdCompressor(level=1).stream_writer(target, closefd=False) as packer:
-        while chunk := source.read(CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-            packer.write(chunk)
-    return digest.hexdigest(), size
+    def _place(self, sha256: str) -> Path:
+        return self.folder / f"{sha256}.zst"

@@ -2,16 +2,19 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 import orjson
 from pydantic import TypeAdapter
 
-from combee_core.store.database import Database, Row, StoreError, append, fetch
+from combee_core.store.database import ROW_GROUP, Database, Row, StoreError, append, fetch
 from combee_core.trace import Message, Outcome, Source, Trace
 
-# Traces of one transaction, and of what is in memory at once.
-BATCH = 1_500
+# Traces of one transaction, and of what is in memory at once: a row group, which goes straight into the file. Large
+# traces make smaller batches.
+BATCH = ROW_GROUP
+BATCH_BYTES = 16 << 20
 
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 
@@ -312,23 +315,27 @@ def _row_of(trace: Trace, import_id: int) -> Row:
         "steps": trace.steps,
         "success": trace.outcome.success,
         "score": trace.outcome.score,
-        "scores": orjson.dumps(trace.outcome.scores).decode(),
+        "scores": _json(trace.outcome.scores),
         "feedback": trace.feedback,
         "reference": trace.reference,
-        "source": orjson.dumps(trace.source.__dict__).decode(),
-        "metadata": orjson.dumps(trace.metadata, default=str, option=orjson.OPT_NON_STR_KEYS).decode(),
+        "source": orjson.dumps(trace.source).decode(),
+        "metadata": _json(trace.metadata),
     }
+
+
+def _json(value: dict[str, Any]) -> str:
+    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode() if value else "{}"
 
 
 def _messages_json(messages: Sequence[Message]) -> str:
     """The messages without their empty fields: a third of the text on disk would be field names otherwise."""
-    return _MESSAGES.dump_json(tuple(messages), exclude_defaults=True).decode()
+    return orjson.dumps([message.plain() for message in messages]).decode()
 
 
 def _trace_of(row: Row) -> Trace:
     return Trace(
         task=row["task"],
-        messages=tuple(Message.model_validate(message) for message in orjson.loads(row["messages"])),
+        messages=_MESSAGES.validate_json(row["messages"]),
         source=Source(**orjson.loads(row["source"])),
         outcome=Outcome(success=row["success"], score=row["score"], scores=orjson.loads(row["scores"])),
         feedback=row["feedback"],

@@ -33,7 +33,7 @@ def trace(
 
 
 def says(role: str, text: str) -> Message:
-    return Message.model_validate({"role": role, "text": text})
+    return Message(role, text)
 
 
 def calls(name: str, arguments: object, answer: str, error: bool = False) -> tuple[Message, Message]:

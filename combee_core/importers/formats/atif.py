@@ -173,4 +173,4 @@ def _metadata(document: Document) -> dict[str, Any]:
 def _subagent(child: Document) -> dict[str, Any]:
     """A subagent's run, kept with its parent: it is no trial of its own."""
     messages = [message for step in _steps(child) if isinstance(step, dict) for message in _messages(step)]
-    return {**_metadata(child), "messages": [message.model_dump(exclude_defaults=True) for message in messages]}
+    return {**_metadata(child), "messages": [message.plain() for message in messages]}

@@ -8,6 +8,7 @@ beside the log. The format holds no outcome, except for the `result` line of str
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from combee_core.importers.base import Context, Record, RecordError, Reject
@@ -123,7 +124,7 @@ def _said(message: Mapping[str, Any]) -> Iterator[Message]:
     for found in read_message(message):
         text = own_words(found.text) if found.role == "user" else found.text
         if text or found.tool_calls or found.tool_results:
-            yield found.model_copy(update={"text": text}) if text != found.text else found
+            yield replace(found, text=text) if text != found.text else found
 
 
 def own_words(text: str) -> str:
@@ -182,4 +183,4 @@ def _subagent(agent: str, lines: Sequence[Record]) -> dict[str, Any]:
 
 def plain_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """Messages as metadata keeps them."""
-    return [message.model_dump(exclude_defaults=True) for message in messages]
+    return [message.plain() for message in messages]
