@@ -54,7 +54,8 @@ def choose(runs: Sequence[Row]) -> list[Row]:
     asked = list(dict.fromkeys(filter(None, address.read("runs").get("runs", "").split(","))))
     found = [name for name in asked if name in by_name][:MOST]
     if missing := [name[:40] for name in asked if name not in by_name]:
-        st.warning(f"There is no run {', '.join(missing[:5])}: the others are shown.")
+        instead = "the others are shown" if found else "choose some below, or plan a new comparison"
+        st.warning(f"There is no run {', '.join(missing[:5])}: {instead}.")
     st.session_state["compare_runs"] = found
     if by_name:
         st.multiselect(

@@ -3,7 +3,7 @@
 Pure: it decides by what the workspace tells, and draws nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,11 @@ Step = Literal["samples", "learn", "watch", "resume", "review", "ship"]
 
 LIVE = ("queued", "running")
 STOPPED = ("failed", "cancelled", "interrupted")
+
+
+def only_compared(runs: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Prompts that are there to compare strategies, and wait for no review."""
+    return {run["prompt"] for run in runs if run["settings"].get("compared_for")}
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Standing:
     @property
     def waiting(self) -> list[str]:
         """Versions that wait for a review: the latest of each prompt, unless it is approved or but there to compare."""
-        compared = {run["prompt"] for run in self.runs if run["settings"].get("compared_for")}
+        compared = only_compared(self.runs)
         return [
             f"{row['prompt']}@{row['latest']}"
             for row in self.prompts

@@ -47,6 +47,7 @@ def show_prompts(now: Standing) -> None:
     if not now.prompts:
         return
     st.subheader("Prompts", anchor=False)
+    waiting = now.waiting
     chosen = st.dataframe(
         pd.DataFrame(
             {
@@ -55,8 +56,7 @@ def show_prompts(now: Standing) -> None:
                     f"{row['prompt']}@{row['approved']}" if row["approved"] else "none" for row in now.prompts
                 ],
                 "To review": [
-                    f"{row['prompt']}@{row['latest']}" if row["latest"] != row["approved"] else ""
-                    for row in now.prompts
+                    name if (name := f"{row['prompt']}@{row['latest']}") in waiting else "" for row in now.prompts
                 ],
                 "Versions": [row["versions"] for row in now.prompts],
                 "Last version": [row["created_at"] for row in now.prompts],

@@ -1,6 +1,6 @@
 """Prompts: the versions of a prompt, what changed between any two, a decision on each, and the text that ships."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from combee_core.workspace import Workspace
 from pages import address
 from pages.common import get_workspace
 from pages.diff_view import diff_rows
+from pages.next_step import only_compared
 from pages.numbers import counted
 from pages.prompt_text import show_text
 from pages.review_offers import show_offers
@@ -41,7 +42,7 @@ def main() -> None:
     if prompt is not None:
         st.warning(f"There is no prompt “{prompt}”.")
     if prompts:
-        show_prompts(prompts)
+        show_prompts(prompts, only_compared(workspace.runs()))
     else:
         show_nothing_yet()
 
@@ -53,12 +54,14 @@ def show_nothing_yet() -> None:
         st.switch_page("learn.py")
 
 
-def show_prompts(prompts: Sequence[dict[str, Any]]) -> None:
-    """One line a prompt, with what is approved and what waits."""
-    for row in prompts:
+def show_prompts(prompts: Sequence[dict[str, Any]], compared: Collection[str]) -> None:
+    """One line a prompt, with what is approved and what waits; those that are but there to compare come last."""
+    for row in sorted(prompts, key=lambda row: row["prompt"] in compared):
         name, approved = row["prompt"], row["approved"]
-        waits = row["latest"] != approved
+        waits = row["latest"] != approved and row["prompt"] not in compared
         parts = [counted(row["versions"], "version"), f"@{approved} approved" if approved else "none approved yet"]
+        if name in compared:
+            parts.append("learnt to compare strategies")
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             waiting = f'<span class="cb-badge cb-candidate">@{row["latest"]} waits for review</span>' if waits else ""
             line = "".join(f"<span>{part}</span>" for part in parts)

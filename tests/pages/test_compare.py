@@ -139,7 +139,8 @@ def test_an_address_of_runs_that_are_gone_says_so_and_shows_the_others(shop: Wor
     run = learn(shop)
     at = open_page(PAGE, runs=f"run-77,{run},<b>x</b>")
     assert not at.exception
-    assert "There is no run run-77" in text_of(at)
+    assert "run-77, <b>x</b>: the others are shown." in text_of(at)
+    assert "There is no run run-77: choose some below" in text_of(open_page(PAGE, runs="run-77"))
     assert len(at.dataframe[0].value) == 1
 
 

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from combee_core.playbook import Playbook
+from combee_core.store.runs import Runs
 from combee_core.workspace import Workspace
 from tests.pages.opened import bring, chat_record, html_of, learn, open_page, primary_buttons
 from tests.pages.shelved import NEW, OLD, bullet, candidate, shelve, shelve_run
@@ -73,6 +74,16 @@ def test_one_prompt_opens_at_once_several_are_listed(shop: Workspace):
     assert at.query_params["prompt"] == "claims"
     at = button(at, "All prompts").click().run()
     assert at.title[0].value == "Prompts"
+
+
+def test_a_prompt_learnt_only_to_compare_strategies_says_so_and_waits_for_nobody(shop: Workspace):
+    run = Runs(shop._database).create("claims-naive", {"compared_for": "claims"}, [], None)
+    shelve(shop, OLD, prompt="claims-naive", run=run)
+    html = html_of(open_page(PAGE))
+    assert html.count("waits for review") == 1
+    assert html.index("@2 waits for review") < html.index("learnt to compare strategies")
+    tables = open_page().dataframe
+    assert list(tables[-1].value["To review"]) == ["", "shop@2"]
 
 
 def test_the_newest_version_is_open_and_each_version_can_be(shop: Workspace):
