@@ -207,7 +207,7 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
         values["groups"] = _optional("Groups", "auto", help_)
     with fan_in:
         help_ = "Inputs of a merge above the groups at most; more make a further level. Without a limit: two levels."
-        values["fan_in"] = _optional("Fan-in", "no limit", help_, least=2)
+        values["fan_in"] = _optional("Fan-in", "none", help_, least=2)
     with epochs:
         values["epochs"] = _number("Epochs", defaults.epochs, 1, 100, "How often the run goes through all traces.")
     with seed:
@@ -225,18 +225,22 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
     support, size, _ = st.columns(3)
     with support:
         help_ = "New bullets with fewer traces behind them are held back: the review offers them."
-        values["min_support"] = _optional("Least traces of a bullet", "1", help_)
+        values["min_support"] = _optional("Fewest traces a bullet", "1", help_)
     with size:
         help_ = "Beyond this size the review proposes the least supported bullets for removal."
         values["playbook_tokens"] = _optional("Tokens of the prompt", "no limit", help_, least=100)
-    calls, cost, minutes = st.columns(3)
+    calls, tokens, cost, minutes = st.columns(4)
     with calls:
-        values["max_calls"] = _optional("Most calls", "no limit", "The run stops before it passes this budget.")
+        values["max_calls"] = _optional("Most calls", "any", "The run stops before it passes this budget.")
+    with tokens:
+        values["max_tokens"] = _optional(
+            "Most tokens", "any", "In and out; the run stops before it passes this budget."
+        )
     with cost:
         help_ = "US dollars; it cannot hold for a model whose price is unknown."
-        values["max_cost"] = _optional("Most cost", "no limit", help_, least=0.01)
+        values["max_cost"] = _optional("Most cost", "any", help_, least=0.01)
     with minutes:
-        values["max_minutes"] = _optional("Most minutes", "no limit", "The run stops when it has worked for so long.")
+        values["max_minutes"] = _optional("Most minutes", "any", "The run stops when it has worked for so long.")
     requests, tokens, _ = st.columns(3)
     with requests:
         help_ = "What the endpoint allows: calls wait so that no minute holds more requests, retries too."

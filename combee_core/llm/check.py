@@ -51,7 +51,8 @@ async def _list_models(client: "AsyncOpenAI", base_url: str, key: str) -> Endpoi
     finally:
         await client.close()
     spent = (time.perf_counter() - started) * 1000
-    return EndpointCheck(True, f"{base_url} lists {len(names)} models ({spent:.0f} ms).", names, spent)
+    found = "1 model" if len(names) == 1 else f"{len(names)} models"
+    return EndpointCheck(True, f"{base_url} lists {found} ({spent:.0f} ms).", names, spent)
 
 
 async def _ask(base_url: str, api_key: str | None, model: str, listed: EndpointCheck) -> EndpointCheck:

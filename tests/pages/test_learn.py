@@ -115,7 +115,7 @@ def test_a_run_learns_from_the_traces_of_the_filter_with_the_settings_of_the_for
     for label, value in {"Batch size": 8, "Parallel": 4, "Copies": 3, "Epochs": 2, "Seed": 7, "Fan-in": 2}.items():
         number(at, label).set_value(value).run()
     at.segmented_control(key="learn_shuffle").set_value("Plain").run()
-    for label, value in {"Least traces of a bullet": 2, "Tokens of the prompt": 900}.items():
+    for label, value in {"Fewest traces a bullet": 2, "Tokens of the prompt": 900}.items():
         number(at, label).set_value(value).run()
     at.segmented_control(key="learn_lessons_left_out").set_value("As in the paper").run()
     at.button(key="learn_start").click().run()
@@ -287,6 +287,17 @@ def test_a_run_that_stopped_at_its_budget_says_which(shop: Workspace, stand_in: 
     at.run()
     assert "stopped at its budget" in text_of(at)
     assert "The budget of 5 calls is used up." in text_of(at)
+
+
+def test_a_budget_of_tokens_can_be_set_on_the_page(shop: Workspace, stand_in: StandIn) -> None:
+    shop.set_endpoint(Endpoint(base_url=stand_in.url, model="stand-in"))
+    at = open_page(PAGE)
+    number(at, "Most tokens").set_value(1).run()
+    at.button(key="learn_start").click().run()
+    assert shop.wait(at.query_params["run"], 30)
+    at.run()
+    assert "stopped at its budget" in text_of(at)
+    assert stand_in.requests == 0
 
 
 def test_failed_calls_are_told_by_kind(shop: Workspace, stand_in: StandIn) -> None:
