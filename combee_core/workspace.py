@@ -311,6 +311,10 @@ class Workspace:
         """Whether this process is working on the run."""
         return self._host.is_live(run)
 
+    def is_stopping(self, run: str) -> bool:
+        """Whether a live run was asked to stop and has not ended yet."""
+        return self._host.is_stopping(run)
+
     def progress(self, run: str) -> Progress | None:
         """Counters of a run that this process has worked on, as they are now, or None."""
         return self._host.progress(run)

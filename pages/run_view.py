@@ -95,7 +95,15 @@ def _working(workspace: Workspace, row: Row, progress: Progress | None) -> None:
             f"{counted(progress.failed_calls, 'call')} without a usable answer" + (f": {kinds}" if kinds else "")
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Cancel", icon=":material/stop:", key="learn_cancel", on_click=workspace.cancel, args=(run,))
+        stopping = workspace.is_stopping(run)
+        st.button(
+            "Stopping …" if stopping else "Cancel",
+            icon=":material/stop:",
+            key="learn_cancel",
+            on_click=workspace.cancel,
+            args=(run,),
+            disabled=stopping,
+        )
         _look_into(workspace, run)
     _fresh(list(progress.latest))
 

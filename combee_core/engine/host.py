@@ -57,6 +57,10 @@ class Host:
         """Whether a task of this process is working on the run."""
         return run in self._live and not self._live[run].done()
 
+    def is_stopping(self, run: str) -> bool:
+        """Whether a live run was asked to stop and has not ended yet."""
+        return run in self._ends and self.is_live(run)
+
     def stop_run(self, run: str, state: str) -> None:
         """Ask a live run to stop and end in `state` (cancelled or interrupted); calls in flight are given up."""
         if self.is_live(run):

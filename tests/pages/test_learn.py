@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from combee_core.engine.events import NodeSettled
+from combee_core.engine.host import Host
 from combee_core.engine.progress import Progress
 from combee_core.store.runs import NodeRow, Runs
 from combee_core.workspace import Endpoint, RunSettings, Workspace
@@ -213,7 +214,7 @@ def test_a_run_is_started_once_and_ends_in_one_line_and_the_review(shop: Workspa
 
 
 def test_while_it_runs_bars_calls_in_flight_and_cancel_are_there_and_a_cancelled_run_goes_on(
-    held: StandIn, shop: Workspace
+    held: StandIn, shop: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = open_page(PAGE)
     at.button(key="learn_start").click().run()
@@ -223,7 +224,12 @@ def test_while_it_runs_bars_calls_in_flight_and_cancel_are_there_and_a_cancelled
     assert not at.exception
     assert [bar.text for bar in at.progress] == ["Reflections 0 of 30", "Group merges 0 of 5", "Final merge 0 of 1"]
     assert '<div class="cb-fact">16 / 16</div>' in html_of(at)
-    at.button(key="learn_cancel").click().run()
+    with monkeypatch.context() as patch:
+        patch.setattr(Host, "_cancel", lambda *_: None)
+        at.button(key="learn_cancel").click().run()
+        button = at.button(key="learn_cancel")
+        assert (button.label, button.disabled) == ("Stopping …", True)
+    shop.cancel(run)
     wait_until(ended(shop, run), 20, "the run to stop")
     at.run()
     assert f"{run} was cancelled" in text_of(at)
