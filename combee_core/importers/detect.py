@@ -26,11 +26,25 @@ class Detector:
         fields = tuple(value) if isinstance(value, dict) else ()
         if self._last and fields and self._last[0] == fields and (reason := _why(self._last[1], value)):
             return self._last[1], reason
-        for importer in self._importers:
-            if reason := _why(importer, value):
-                self._last = fields, importer
-                return importer, reason
+        found = self._first(value)
+        if found is not None:
+            self._last = fields, found[0]
+            return found
         return (self._importers[0], "the format was asked for") if self._forced and isinstance(value, dict) else None
+
+    def _first(self, value: dict[str, object] | list[object]) -> Match | None:
+        if isinstance(value, dict) and not any(isinstance(item, str | dict | list) for item in value.values()):
+            return None
+        importers = iter(self._importers)
+        # Most records that are asked about here are of none of them, so that the loop has to be short.
+        while True:
+            try:
+                for importer in importers:
+                    if reason := importer.recognise(value):
+                        return importer, reason
+                return None
+            except MISFITS:
+                continue
 
     def split(self, record: Record) -> Iterator[tuple[Record, Match | None]]:
         """The record with its importer, or the records inside it: a list's items, or those of a list in a wrapper."""

@@ -17,6 +17,8 @@ from combee_core.importers.salvage import CUT_FILE, BadText, bad_text, salvage
 LARGEST_DOCUMENT = 1 << 28
 _SURELY_WHOLE = 1 << 26
 _CLOSING = (b"}", b"]")
+_EXPLAINED = 10_000
+"""Bad lines of a file whose reason is looked for: nobody reads more, and files of millions would take minutes."""
 _LARGE = 1 << 22
 _STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},]', re.DOTALL)
 
@@ -81,20 +83,31 @@ def _is_record(line: bytes) -> bool:
 
 
 def _from_lines(lines: _Lines, line: bytes | None) -> Iterator[Record | BadText]:
+    bad = 0
     while line is not None:
         number, offset = lines.number, lines.offset
         if line.strip() in (b"{", b"["):
             line, following = lines.block(line)
         else:
             following = lines.next()
+        if bad > _EXPLAINED and _is_hopeless(line):
+            yield BadText(number, None, "It is no JSON.", "")
+            line = following
+            continue
         try:
             yield Record(parse(line), number, None, line, offset, len(line))
         except TextError as error:
+            bad += 1
             if line.count(b"{") + line.count(b"[") < 2:
                 yield bad_text(decode(line), number, error, is_end=following is None)
             else:
                 yield from salvage(decode(line), number, is_end=following is None)
         line = following
+
+
+def _is_hopeless(line: bytes) -> bool:
+    """Whether a line can hold no trace, as one can see without reading it: it has no text in quotes."""
+    return line.count(b'"') < 2
 
 
 def _from_document(first: bytes, lines: _Lines, reader: io.BufferedReader) -> Iterator[Record | BadText]:

@@ -16,6 +16,7 @@ from combee_core.trace import Message, Outcome, Trace
 _QUESTIONS = ("question", "prompt", "query", "instruction", "problem")
 _EXPECTED = ("ground_truth", "target", "expected", "expected_answer", "reference", "gold", "correct_answer", "ideal")
 _GIVEN = ("prediction", "response", "model_answer", "model_output", "output", "completion", "final_answer", "answer")
+_ASKED = frozenset(_QUESTIONS)
 _MAPPED = {*_QUESTIONS, *_EXPECTED, *_GIVEN, "context", "reasoning", "feedback"}
 
 
@@ -27,7 +28,7 @@ class Questions:
     gathers = False
 
     def recognise(self, record: object) -> str | None:
-        if not isinstance(record, dict):
+        if not isinstance(record, dict) or _ASKED.isdisjoint(record):
             return None
         question = next((key for key in _QUESTIONS if isinstance(record.get(key), str) and record[key].strip()), None)
         answer = next((key for key in (*_EXPECTED, *_GIVEN) if _is_answer(record.get(key))), None)
