@@ -24,6 +24,7 @@ from combee_core.engine.lessons import Learnt, lessons_of_trace
 from combee_core.engine.outlook import Stamp, iteration_reached, iteration_stamp, iterations_in_all, planned_nodes
 from combee_core.engine.progress import Progress
 from combee_core.engine.report import merge_tree, run_summary
+from combee_core.engine.run import CHARS_A_TOKEN
 from combee_core.engine.settings import RunSettings, what_is_wrong
 from combee_core.errors import CombeeError
 from combee_core.exporters import FORMATS, export
@@ -35,6 +36,7 @@ from combee_core.learners.choose import open_learner
 from combee_core.llm.base import CallFailed
 from combee_core.llm.client import usable_address
 from combee_core.llm.endpoint import Endpoint
+from combee_core.llm.prices import context_tokens
 from combee_core.review import Review
 from combee_core.store.database import Database, Row
 from combee_core.store.originals import Originals
@@ -266,7 +268,7 @@ class Workspace:
                 usable_address(settings.endpoint.base_url)
             except CallFailed as error:
                 raise CombeeError(str(error)) from error
-        settings = settings.model_copy(update={"batch_from": self._trials_before(settings)})
+        settings = settings.model_copy(update={"batch_from": self._trials_before(settings), **self._room(settings)})
         run = self._runs.create(settings.prompt, settings.model_dump(mode="json"), trace_ids, base)
         self._host.start(run, lambda: _learner_of(settings, api_key), after)
         return run
@@ -409,6 +411,20 @@ class Workspace:
         return export(version, format, self._traces.successes(traces) if format == "json" else {})
 
     # Helpers
+
+    def _room(self, settings: RunSettings) -> dict[str, Any]:
+        """How much a merge of a run may be given, as the model allows; on record, so that a resumed run does the same.
+
+        What a merge answers is about as long as its items: they get half of the context.
+        """
+        if settings.endpoint is None:
+            return {}
+        model = settings.endpoint.model
+        context = context_tokens(model, settings.endpoint.base_url)
+        return {
+            "token_budget": settings.token_budget or (context // 2 if context else None),
+            "chars_a_token": self._preferences.get(f"{CHARS_A_TOKEN}:{model}") or settings.chars_a_token,
+        }
 
     def _some_traces(self, which: TraceFilter | None) -> list[str]:
         ids = self.trace_ids(which)

@@ -8,7 +8,7 @@ import streamlit as st
 from pydantic import ValidationError
 
 from combee_core.engine.dealing import fixed_size
-from combee_core.engine.settings import RunSettings
+from combee_core.engine.settings import RunSettings, what_is_wrong
 from combee_core.scan import Shuffle
 from combee_core.store.traces import TraceFilter
 from combee_core.strategies import STRATEGIES, StrategyName
@@ -61,11 +61,12 @@ def run_form(workspace: Workspace, with_strategy: bool = True) -> Planned | None
         values |= _advanced(defaults)
     try:
         return Planned(RunSettings(**values), which, traces)
-    except ValidationError:
-        st.error(
+    except ValidationError as error:
+        name = (
             "This cannot be a prompt's name: start with a letter or a digit, then letters, digits, dots, dashes and "
             "underscores, 100 at most."
         )
+        st.error(name if error.errors()[0]["loc"] == ("prompt",) else what_is_wrong(error))
         return None
 
 
@@ -206,8 +207,11 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
         help_ = "Merges side by side before the final one. Automatic: the square root of the batch size."
         values["groups"] = _optional("Groups", "auto", help_)
     with fan_in:
-        help_ = "Inputs of a merge above the groups at most; more make a further level. Without a limit: two levels."
-        values["fan_in"] = _optional("Fan-in", "none", help_, least=2)
+        help_ = (
+            "Inputs of a merge above the groups at most; more make a further level. Automatic: the square root of the "
+            "batch size, times the copies."
+        )
+        values["fan_in"] = _optional("Fan-in", "auto", help_, least=2)
     with epochs:
         values["epochs"] = _number("Epochs", defaults.epochs, 1, 100, "How often the run goes through all traces.")
     with seed:
@@ -222,6 +226,7 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
         "then is offered in the review, or carried on as it is; or, as in the paper, they are gone."
     )
     values |= LEFT_OUT[_choice("Lessons left out", list(LEFT_OUT), help_)]
+    values |= _flow()
     support, size, _ = st.columns(3)
     with support:
         help_ = "New bullets with fewer traces behind them are held back: the review offers them."
@@ -229,19 +234,18 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
     with size:
         help_ = "Beyond this size the review proposes the least supported bullets for removal."
         values["playbook_tokens"] = _optional("Tokens of the prompt", "no limit", help_, least=100)
-    calls, tokens, cost, minutes = st.columns(4)
+    calls, tokens, cost = st.columns(3)
     with calls:
-        values["max_calls"] = _optional("Most calls", "any", "The run stops before it passes this budget.")
+        values["max_calls"] = _optional("Most calls", "no limit", "The run stops before it passes this budget.")
     with tokens:
-        values["max_tokens"] = _optional(
-            "Most tokens", "any", "In and out; the run stops before it passes this budget."
-        )
+        help_ = "In and out; the run stops before it passes this budget."
+        values["max_tokens"] = _optional("Most tokens", "no limit", help_)
     with cost:
         help_ = "US dollars; it cannot hold for a model whose price is unknown."
-        values["max_cost"] = _optional("Most cost", "any", help_, least=0.01)
+        values["max_cost"] = _optional("Most cost", "no limit", help_, least=0.01)
+    minutes, requests, tokens = st.columns(3)
     with minutes:
-        values["max_minutes"] = _optional("Most minutes", "any", "The run stops when it has worked for so long.")
-    requests, tokens, _ = st.columns(3)
+        values["max_minutes"] = _optional("Most minutes", "no limit", "The run stops when it has worked for so long.")
     with requests:
         help_ = "What the endpoint allows: calls wait so that no minute holds more requests, retries too."
         values["rpm"] = _optional("Requests a minute", "no cap", help_)
@@ -249,6 +253,34 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
         help_ = "What the endpoint allows, in and out: calls wait so that no minute holds more tokens."
         values["tpm"] = _optional("Tokens a minute", "no cap", help_, least=1_000)
     return values
+
+
+def _flow() -> dict[str, Any]:
+    """What bounds the calls of a run, and what may overlap or be left for later."""
+    values: dict[str, Any] = {}
+    budget, hedge, quorum = st.columns(3)
+    with budget:
+        help_ = "Tokens of a merge's prompt at most: what is more is merged in parts. Automatic: half the context."
+        values["token_budget"] = _optional("Tokens of a merge", "auto", help_, least=100)
+    with hedge:
+        help_ = "A call that takes longer than so many percent of its kind is asked once more; the first answer counts."
+        values["hedge"] = _optional("Hedge after percent", "off", help_, most=99)
+    with quorum:
+        help_ = "A group merges when so many percent of its reflections are there; late ones join the next batch."
+        percent = _optional("Quorum in percent", "all", help_, most=100)
+        values["quorum"] = 1.0 if percent is None else percent / 100
+    overlap, again = st.columns(2)
+    with overlap:
+        help_ = "Reflect on the next batch while this one is merged: sooner done, with a playbook one batch older."
+        values["staleness"] = int(_switch("Overlap batches", help_))
+    with again:
+        help_ = "Lessons that were left out join the next batch once."
+        values["second_chance"] = _switch("Second chance", help_)
+    return values
+
+
+def _switch(label: str, help_: str) -> bool:
+    return st.checkbox(label, key=_key(label), help=help_, persist_state="session")
 
 
 def use_batch_size(workspace: Workspace, size: int) -> None:
@@ -270,11 +302,12 @@ def _batch(defaults: RunSettings) -> int | Literal["auto"]:
     return "auto" if chosen else size
 
 
-def _optional(label: str, without: str, help_: str, least: float = 1) -> float | None:
+def _optional(label: str, without: str, help_: str, least: float = 1, most: float | None = None) -> float | None:
     """A number that may be left open; `without` says what that means."""
     return st.number_input(
         label,
         min_value=least,
+        max_value=most,
         value=None,
         step=least,
         key=_key(label),

@@ -21,7 +21,8 @@ from combee_core.workspace import RunSettings, TraceFilter, Workspace
 SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
     *("cost_usd", "wall_s", "lessons", "dropped_lessons", "held_lessons", "bullets", "strategy"),
-    *("failures", "stopped_by", "limit_changes", "levels", "recovered_citations", "rechecks"),
+    *("failures", "stopped_by", "limit_changes", "levels", "recovered_citations", "rechecks", "hedged"),
+    *("late_reflections", "second_chances"),
 )
 TELL_EVERY_S = 0.5
 
@@ -57,6 +58,39 @@ def with_budgets(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def with_flow(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command what bounds its calls and what may overlap or be left for later."""
+    for option in (
+        click.option("--second-chance", is_flag=True, help="Lessons left out join the next batch once."),
+        click.option(
+            "--quorum",
+            type=click.FloatRange(0, 1, min_open=True),
+            default=1.0,
+            show_default=True,
+            help="Share of its reflections with which a group merges; late ones join the next batch.",
+        ),
+        click.option(
+            "--hedge",
+            type=click.FloatRange(0, 100, min_open=True, max_open=True),
+            help="Ask again when a call takes longer than so many percent of its kind.",
+        ),
+        click.option(
+            "--staleness",
+            type=click.IntRange(0, 1),
+            default=0,
+            show_default=True,
+            help="1: reflect on the next batch while this one is merged, with the playbook from before.",
+        ),
+        click.option(
+            "--token-budget",
+            type=click.IntRange(100),
+            help="Most tokens of a merge's prompt [default: half of the model's context where that is known].",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 @click.command("learn")
 @click.option("--prompt", required=True, help="Name of the prompt to improve.")
 @click.option("--from", "base", help="Version to start from [default: the latest approved one, else empty].")
@@ -78,7 +112,12 @@ def with_budgets(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--fan-in", type=click.IntRange(2), help="Most inputs of a merge above the groups [default: no bound].")
+@click.option(
+    "--fan-in",
+    type=click.IntRange(2),
+    help="Most inputs of a merge above the groups [default: square root of the batch, times copies].",
+)
+@with_flow
 @click.option("--recheck", type=ON_OFF, default="on", show_default=True, help="Ask a merge again for items left out.")
 @click.option("--fold-twins", type=ON_OFF, default="on", show_default=True, help="Fold items that say the same.")
 @click.option(

@@ -21,6 +21,11 @@ class Gate:
         self._most_output = 0
         limiter.held_back = caps.holds_back
 
+    @property
+    def chars_a_token(self) -> float:
+        """Characters that make one token, as the usage that the endpoint reports has it."""
+        return self._ratio.chars_a_token
+
     def check(self) -> None:
         """Raise BudgetReached when no request may be sent any more, whatever its size."""
         self._budget.check()

@@ -34,7 +34,7 @@ OF_THE_ANSWER = frozenset({"empty", "truncated", "not_json", "wrong_shape", "ref
 CLEARLY_FEWER = 0.2
 
 # Characters of the instructions of a merge, about.
-INSTRUCTION_CHARS = 2_400
+INSTRUCTION_CHARS = 3_000
 
 
 @dataclass(frozen=True)

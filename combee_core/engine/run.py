@@ -26,10 +26,14 @@ from combee_core.learners.base import Learner
 from combee_core.playbook import Playbook, first_free_number, tag
 from combee_core.scan import TreePlan, extended
 from combee_core.store.database import Database, Row
+from combee_core.store.preferences import Preferences
 from combee_core.store.runs import Runs
 from combee_core.store.traces import Traces
 from combee_core.store.versions import Sources, Versions
 from combee_core.strategies import STRATEGIES, Shape, prepare
+
+CHARS_A_TOKEN = "chars_a_token"
+"""What the preference begins with that keeps, for later runs, how many characters of a model's prompts make a token."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,9 @@ class Run:
             raise _first_of(stopped) from None
         finally:
             await journal.close()
+            if self._settings.endpoint is not None:
+                ratio = round(workshop.gate.chars_a_token, 2)
+                Preferences(self._database).set(f"{CHARS_A_TOKEN}:{self._settings.endpoint.model}", ratio)
             self._runs.add_session(self._run, time.perf_counter() - started, limiter.changes)
 
     async def _iterate(self, workshop: Workshop, tasks: asyncio.TaskGroup) -> None:

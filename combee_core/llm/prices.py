@@ -1,4 +1,4 @@
-"""What tokens cost, from the price list that genai-prices ships; nothing is fetched."""
+"""What tokens cost and how many a model takes, from the list that genai-prices ships; nothing is fetched."""
 
 from urllib.parse import urlsplit
 
@@ -17,4 +17,18 @@ def cost(model: str, base_url: str, input_tokens: int, output_tokens: int) -> fl
             return float(calc_price(usage, model, provider_api_url=provider_url).total_price)
         except LookupError:
             continue
+    return None
+
+
+def context_tokens(model: str, base_url: str) -> int | None:
+    """Tokens that a model takes in and gives out at most, together; None when that is unknown."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    host = urlsplit(base_url).hostname or ""
+    for provider_url in ([base_url] if "." in host else []) + [None]:
+        try:
+            _, found = get_snapshot().find_provider_model(model, None, None, provider_url)
+        except LookupError:
+            continue
+        return found.context_window
     return None

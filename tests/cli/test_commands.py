@@ -445,3 +445,32 @@ def test_a_contradiction_is_settled_on_the_command_line(shell, chats, stand_in):
     text = shell("export", "shop")[0]
     assert found["sides"][0]["text"] in text
     assert found["sides"][1]["text"] not in text
+
+
+def test_the_flow_of_a_run_is_set_by_options_and_told_in_its_summary(shell, chats, stand_in):
+    shell("import", chats)
+    flow = ("--token-budget", "800", "--staleness", "1", "--hedge", "95", "--quorum", "0.9", "--second-chance")
+    learnt = learn(shell, stand_in, "--batch", "6", *flow)
+    assert learnt["state"] == "done"
+    assert {"levels", "hedged", "late_reflections", "second_chances", "failures", "stopped_by"} <= learnt.keys()
+    (run,) = shell.json("runs")["runs"]
+    chosen = {"token_budget": 800, "staleness": 1, "hedge": 95.0, "quorum": 0.9, "second_chance": True}
+    assert {name: run["settings"][name] for name in chosen} == chosen
+
+
+def test_half_of_the_context_of_a_known_model_is_the_token_budget_and_it_is_on_record(shell, chats, stand_in):
+    stand_in.set(models=("gpt-4o-mini",))
+    shell("import", chats)
+    shell("learn", "--prompt", "p", "--base-url", stand_in.url, "--model", "gpt-4o-mini")
+    shell("learn", "--prompt", "q", "--base-url", stand_in.url, "--model", "gpt-4o-mini")
+    second, first = shell.json("runs")["runs"]
+    assert first["settings"]["token_budget"] == second["settings"]["token_budget"] == 64_000
+    assert first["settings"]["chars_a_token"] == 4.0
+    assert 3.0 < second["settings"]["chars_a_token"] < 5.0
+
+
+def test_overlapping_batches_of_an_automatic_size_are_refused_in_one_sentence(shell, chats):
+    shell("import", chats)
+    _, said = shell("learn", "--prompt", "p", "--offline", "--batch", "auto", "--staleness", "1", code=1)
+    assert "one iteration after the other" in said
+    assert "Traceback" not in said

@@ -141,6 +141,32 @@ def test_a_run_learns_from_the_traces_of_the_filter_with_the_settings_of_the_for
     assert RunSettings.model_validate(run["settings"]) == expected
 
 
+def test_the_flow_of_a_run_is_set_under_advanced(shop: Workspace) -> None:
+    at = open_with_name("refunds")
+    number(at, "Batch size").set_value(10).run()
+    for label, value in {"Tokens of a merge": 4_000, "Hedge after percent": 95, "Quorum in percent": 90}.items():
+        number(at, label).set_value(value).run()
+    for key in ("learn_overlap_batches", "learn_second_chance"):
+        at.checkbox(key=key).check().run()
+    at.button(key="learn_start").click().run()
+    assert not at.exception
+    run = at.query_params["run"]
+    assert shop.wait(run, 60)
+    row = shop.run(run)
+    flow = {"token_budget": 4_000, "hedge": 95, "quorum": 0.9, "staleness": 1, "second_chance": True}
+    assert {name: row["settings"][name] for name in flow} == flow
+    assert row["state"] == "done"
+
+
+def test_overlapping_batches_of_an_automatic_size_are_refused_with_a_sentence(shop: Workspace) -> None:
+    at = open_with_name("refunds")
+    at.checkbox(key="learn_overlap_batches").check().run()
+    at.checkbox(key="learn_automatic").check().run()
+    assert not at.exception
+    assert "one iteration after the other" in text_of(at)
+    assert at.button(key="learn_start").disabled
+
+
 def test_a_name_that_cannot_be_used_is_explained_and_does_not_start(shop: Workspace) -> None:
     at = open_with_name("my prompt!")
     assert not at.exception
