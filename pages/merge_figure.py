@@ -60,13 +60,14 @@ class Layout:
 
 
 def rows_of(view: MergeView, merge: str | None = None) -> list[str]:
-    """Merges that read reflections, best share first, each branch of the tree in one piece."""
+    """Merges that read reflections, each once, best share first, each branch of the tree in one piece."""
     merge = merge or view.final["id"]
     below = [name for name in view.nodes[merge]["inputs"] if view.nodes[name]["kind"] != "reflection"]
     if not below:
         return [merge]
     ranked = sorted(below, key=lambda name: (-view.share(name), view.nodes[name]["place"]))
-    return [row for name in ranked for row in rows_of(view, name)]
+    # What does not fit into one call is cut into parts, and two of them may read the same merge.
+    return list(dict.fromkeys(row for name in ranked for row in rows_of(view, name)))
 
 
 def lay_out(view: MergeView) -> Layout:

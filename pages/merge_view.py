@@ -112,7 +112,11 @@ class MergeView:
         return self._readers.get(reflection, [])
 
     def name(self, node: str) -> str:
-        """What people call a node: "Reflection 12", "Group 3", "Merge 2 of level 2", "Final merge"."""
+        """What people call a node: "Reflection 12", "Group 3, part 2", "Merge 2 of level 2", "Final merge"."""
+        whole, _, part = node.partition("p")
+        return f"{self._name(node)}, part {part}" if whole.startswith("i") and part.isdecimal() else self._name(node)
+
+    def _name(self, node: str) -> str:
         row = self.nodes[node]
         if row["kind"] == "final":
             return "Final merge"
