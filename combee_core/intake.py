@@ -94,15 +94,17 @@ class Intake:
         mapping: Mapping[str, str] | None,
         watch: Watch,
         seen: set[str] | None = None,
+        replaces: int | None = None,
     ) -> ImportReport:
         """Read files, folders and archives together; ids of all their traces, new or known, are added to `seen`.
 
-        Without `seen`, files that were read before in the same way are not read again: all of them is known.
+        The rejects of the import `replaces` are dropped once these files have been read in its place. Without `seen`
+        and `replaces`, files that were read before in the same way are not read again: all of them is known.
         Raises CombeeError for a format or a field that does not exist.
         """
         way = (_VERSION, format, mapping, [names.get(path, str(path)) for path in paths])
         given = [(names.get(path, str(path)), path) for path in _files(paths)]
-        if seen is None and (known := self._readings.find(given, way)):
+        if seen is None and replaces is None and (known := self._readings.find(given, way)):
             return _all_known(known, watch)
         report = ImportReport()
         with ThreadPoolExecutor(1, "combee-originals") as keeper, self._database.little_memory():
@@ -116,6 +118,8 @@ class Intake:
         if mapping and report.traces:
             for columns in _unknown_tables(paths, names):
                 self.set_mapping(columns, mapping)
+        if replaces is not None and any(file.format for file in report.files):
+            self._traces.drop_rejects(replaces)
         if report.traces and all(original for original, _ in originals):
             files = [Given(name, original.sha256, original.size) for original, name in originals if original]
             self._readings.note(files, way, report.files)

@@ -98,13 +98,16 @@ class Workspace:
         names: Mapping[Path, str] | None = None,
         mapping: Mapping[str, str] | None = None,
         watch: Watch = lambda counts: None,
+        replaces: int | None = None,
     ) -> ImportReport:
         """Read files, folders and archives. `names` gives the name to show for a path (an upload is spooled).
 
         `mapping` says which column of an unknown table is which field; it is remembered for tables of the same columns.
-        `watch` is given the counts of each file when it begins; they grow while it is read.
+        `watch` is given the counts of each file when it begins; they grow while it is read. `replaces` is an earlier
+        import whose rejects give way to those of this one, once it has been read.
         """
-        return self._intake.take_in([Path(path) for path in paths], format, names or {}, mapping, watch)
+        given = [Path(path) for path in paths]
+        return self._intake.take_in(given, format, names or {}, mapping, watch, replaces=replaces)
 
     def reimport(self, watch: Watch = lambda counts: None) -> ImportReport:
         """Read every kept original again with the importers of today."""

@@ -29,16 +29,20 @@ class ImportJob:
 
     `spool` holds copies that are to be removed: at the end, or by `let_go` where tables wait for their columns to be
     named, at the latest with the job itself. `reports` says what became of each file, those in archives and folders
-    too; `problem` why the import broke off.
+    too; `problem` why the import broke off. `replaces` is an import whose rejects these files take the place of.
     """
 
     def __init__(
-        self, workspace: Workspace, files: Sequence[SourceFile], spool: TemporaryDirectory[str] | None = None
+        self,
+        workspace: Workspace,
+        files: Sequence[SourceFile],
+        spool: TemporaryDirectory[str] | None = None,
+        replaces: int | None = None,
     ) -> None:
         self.files = tuple(files)
         self.reports: list[FileReport] = []
         self.problem = ""
-        self._workspace, self._spool = workspace, spool
+        self._workspace, self._spool, self._replaces = workspace, spool, replaces
         self._counts: list[ImportCounts]
         self._thread: threading.Thread
         self._start(self.files)
@@ -93,7 +97,9 @@ class ImportJob:
     def _work(self, files: Sequence[SourceFile]) -> None:
         names = {file.path: file.name for file in files}
         try:
-            found = self._workspace.import_paths(list(names), names=names, watch=self._counts.append)
+            found = self._workspace.import_paths(
+                list(names), names=names, watch=self._counts.append, replaces=self._replaces
+            )
             self.reports = [*self.reports, *found.files]
         except CombeeError as problem:
             self.problem = str(problem)

@@ -34,10 +34,15 @@ def busy() -> bool:
     return _JOB in st.session_state
 
 
-def begin(workspace: Workspace, files: Sequence[SourceFile], spool: TemporaryDirectory[str] | None = None) -> None:
-    """Start to read files in the background."""
+def begin(
+    workspace: Workspace,
+    files: Sequence[SourceFile],
+    spool: TemporaryDirectory[str] | None = None,
+    replaces: int | None = None,
+) -> None:
+    """Start to read files in the background. `replaces` is an import whose rejects they take the place of."""
     put_away()
-    st.session_state[_JOB] = ImportJob(workspace, files, spool)
+    st.session_state[_JOB] = ImportJob(workspace, files, spool, replaces)
 
 
 def read_again(job: ImportJob, source: SourceFile) -> None:
@@ -79,7 +84,7 @@ def show_sources(workspace: Workspace) -> None:
         begin(workspace, [SourceFile(path, str(path))])
 
 
-def begin_uploads(workspace: Workspace, uploaded: Sequence[UploadedFile]) -> None:
+def begin_uploads(workspace: Workspace, uploaded: Sequence[UploadedFile], replaces: int | None = None) -> None:
     """Copy uploads to disk and let the widget go: it holds them in memory, a second time at each rerun."""
     spool = TemporaryDirectory(prefix="combee-upload-", ignore_cleanup_errors=True)
     files = []
@@ -88,7 +93,7 @@ def begin_uploads(workspace: Workspace, uploaded: Sequence[UploadedFile]) -> Non
         with copy.open("wb") as target:
             shutil.copyfileobj(upload, target)
         files.append(SourceFile(copy, upload.name))
-    begin(workspace, files, spool)
+    begin(workspace, files, spool, replaces)
 
 
 def follow() -> bool:

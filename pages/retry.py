@@ -17,10 +17,9 @@ def show_retry(workspace: Workspace, import_id: int, file: str) -> None:
     again = place.is_absolute() and place.exists() and st.button("Read it again from its place", key="rejects_again")
     if not uploaded and not again:
         return
-    workspace.drop_rejects(import_id)
     if uploaded:
-        importing.begin_uploads(workspace, [uploaded])
+        importing.begin_uploads(workspace, [uploaded], import_id)
     else:
-        importing.begin(workspace, [SourceFile(place, file)])
+        importing.begin(workspace, [SourceFile(place, file)], replaces=import_id)
     st.query_params.clear()
     st.rerun()

@@ -157,3 +157,18 @@ def test_a_known_file_is_read_again_when_something_has_changed(workspace, chats,
     assert report.new == (1 if change == "content" else 0)
     assert report.rejected == (6 if change == "format" else 1)
     assert workspace.imports()[0]["duplicates"] == {"content": 4, "format": 0}.get(change, 5)
+
+
+def test_a_retry_replaces_the_rejects_once_the_file_was_read(workspace, chats):
+    good = chats.read_text()
+    chats.write_text(good + "{broken\n")
+    workspace.import_paths([chats])
+    number = workspace.imports()[0]["id"]
+    chats.write_text("nothing that anybody could read")
+    workspace.import_paths([chats], replaces=number)
+    assert workspace.rejects(import_id=number)[0] == 1
+    chats.write_text(good + "{broken\n")
+    assert workspace.import_paths([chats], replaces=number).rejected == 1
+    assert workspace.rejects(import_id=number)[0] == 0
+    assert {row["id"]: row["rejected"] for row in workspace.imports()}[number] == 0
+    assert workspace.rejects()[0] == 2

@@ -297,7 +297,9 @@ class Traces:
         """Forget the rejects of an import; returns how many."""
         with self._database.write() as cursor:
             dropped = cursor.execute("delete from rejects where import_id = ? returning import_id", [import_id])
-            return len(dropped.fetchall())
+            count = len(dropped.fetchall())
+            cursor.execute("update imports set rejected = rejected - ? where id = ?", [count, import_id])
+            return count
 
 
 def _known_ids(cursor: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> set[str]:
