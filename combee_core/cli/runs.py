@@ -106,12 +106,22 @@ def with_flow(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--parallel", type=click.IntRange(1, 4096), default=16, show_default=True, help="Calls at once.")
 @click.option("--copies", type=click.IntRange(1, 16), default=2, show_default=True, help="Copies of each reflection.")
 @click.option("--groups", type=click.IntRange(1), help="Groups of a batch [default: square root of its size].")
-@click.option("--shuffle", type=click.Choice(get_args(Shuffle)), default="apart", show_default=True, help="Of copies.")
 @click.option(
-    "--strategy", type=click.Choice(list(STRATEGIES)), default="combee", show_default=True, help="How to merge."
+    "--shuffle",
+    type=click.Choice(get_args(Shuffle)),
+    default="apart",
+    show_default=True,
+    help="How copies are dealt out: each to another group (apart), by chance (plain), in order (none).",
 )
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
+@click.option(
+    "--strategy",
+    type=click.Choice(list(STRATEGIES)),
+    default="combee",
+    show_default=True,
+    help="How the reflections of a batch become one update.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, traces and replies: same prompt.")
+@click.option("--epochs", type=click.IntRange(1), default=1, show_default=True, help="Times through all traces.")
 @click.option(
     "--fan-in",
     type=click.IntRange(2),
@@ -231,10 +241,11 @@ def _end(session: Session, run: str) -> int:
 
 def _tell_end(summary: dict[str, Any]) -> None:
     version, base = summary["version"], summary["settings"]["base"]
+    held = f", {summary['held_lessons']:,} held back" if summary["held_lessons"] else ""
     made = f"{version} with {counted(summary['bullets'], 'bullet')}" if version else "no version"
     click.echo(
         f"{summary['run']} {summary['state']}: {made} from {counted(summary['traces'], 'trace')} "
-        f"({counted(summary['lessons'], 'lesson')}, {summary['dropped_lessons']} dropped), "
+        f"({counted(summary['lessons'], 'lesson')}, {summary['dropped_lessons']:,} dropped{held}), "
         f"{counted(summary['calls'], 'call')}, {summary['failed_calls']} failed, {money(summary['cost_usd'])}, "
         f"{summary['wall_s']:.1f} s."
     )

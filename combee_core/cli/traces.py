@@ -73,8 +73,8 @@ def reimport(session: Session) -> None:
 
 
 @click.command("traces")
-@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True)
-@click.option("--offset", type=click.IntRange(0, MOST), default=0)
+@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="Lines at most.")
+@click.option("--offset", type=click.IntRange(0, MOST), default=0, help="Lines to leave out before the first.")
 @with_filter
 @with_workspace
 def traces(session: Session, limit: int, offset: int, which: TraceFilter) -> None:
@@ -122,8 +122,8 @@ def undelete(session: Session, which: TraceFilter) -> None:
 
 
 @click.command("rejects")
-@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True)
-@click.option("--offset", type=click.IntRange(0, MOST), default=0)
+@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="Lines at most.")
+@click.option("--offset", type=click.IntRange(0, MOST), default=0, help="Lines to leave out before the first.")
 @with_workspace
 def rejects(session: Session, limit: int, offset: int) -> None:
     """List records that could not be read: file, line and reason."""

@@ -117,7 +117,7 @@ def _tell_proposals(offered: Sequence[Proposal]) -> None:
 @click.command("approve")
 @click.argument("version")
 @click.option("--by", required=True, help="Name of who approves.")
-@click.option("--note", default="")
+@click.option("--note", default="", help="Why, kept with the approval.")
 @click.option("--add", multiple=True, metavar="ID", help="Accept this proposal (may be given several times).")
 @click.option("--keep", multiple=True, metavar="ID=SIDE", help="Side of a contradiction that stays: 1, 2 or both.")
 @with_workspace
@@ -148,7 +148,14 @@ def _side_kept(text: str) -> tuple[str, str]:
 
 @click.command("export")
 @click.argument("version")
-@click.option("--format", "format_", type=click.Choice(list(FORMATS)), default="markdown", show_default=True)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(FORMATS)),
+    default="markdown",
+    show_default=True,
+    help="Form of the text.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file.")
 @with_workspace
 def export(session: Session, version: str, format_: str, output: Path | None) -> None:

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from combee_core.cli.main import combee
 from combee_core.playbook import parse
 from tests.cli.shell import Shell
 from tests.stand_in import StandIn
@@ -261,11 +263,26 @@ def test_the_next_step_that_is_named_after_a_run_can_be_taken_as_it_stands(shell
     assert out.splitlines()[-1] == "Next: combee diff p@1 p@2, then combee approve p@2 --by YOU"
 
 
+def test_lessons_that_are_held_back_are_told_at_the_end_of_a_run(shell, chats):
+    shell.json("import", chats)
+    out, _ = shell("learn", "--prompt", "p", "--offline", "--min-support", 1000)
+    held = shell.json("resume", "run-1")["held_lessons"]
+    assert held > 0
+    assert f"0 dropped, {held} held back)" in out
+
+
 def test_an_iteration_that_a_run_does_not_have_is_told(shell, chats):
     shell.json("import", chats)
     shell.json("learn", "--prompt", "p", "--offline")
     _, err = shell("tree", "run-1", "--iteration", 9)
     assert "run-1 has no iteration 9" in err
+
+
+def test_every_command_and_every_option_says_what_it_is_for():
+    for name, command in combee.commands.items():
+        assert command.help, name
+        for option in command.params:
+            assert not isinstance(option, click.Option) or option.help, f"{name} {option.opts}"
 
 
 def test_an_endpoint_that_refuses_the_key_ends_the_run_and_can_be_resumed(shell, chats, stand_in, monkeypatch):
