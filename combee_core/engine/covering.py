@@ -23,6 +23,20 @@ def unsaid(items: Sequence[Item], merged: Merged) -> list[Item]:
     return [item for item in items if item.id not in proven and not _says(said.get(item.id), item)]
 
 
+def mended(first: Merged, again: Merged, rest: Sequence[Item]) -> Merged:
+    """Both answers of a merge that was asked again for the `rest` of its items.
+
+    What the first answer wrote about items of the rest alone said nothing of them: it goes where the second one has
+    them all, so that a bullet without a lesson does not stay beside the lesson.
+    """
+    left = {item.id for item in rest}
+    had = {source for operation in again.operations for source in operation.sources} & left
+    stays = [
+        operation for operation in first.operations if not operation.sources or not had.issuperset(operation.sources)
+    ]
+    return Merged(operations=(*stays, *again.operations), contradictions=first.contradictions + again.contradictions)
+
+
 def _says(said: set[str] | None, item: Item) -> bool:
     if said is None:
         return False

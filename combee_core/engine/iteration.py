@@ -13,7 +13,7 @@ from typing import Any
 from combee_core.engine import tree
 from combee_core.engine.budget import RunStopped
 from combee_core.engine.calls import Workshop
-from combee_core.engine.covering import unsaid
+from combee_core.engine.covering import mended, unsaid
 from combee_core.engine.events import MergeSplit
 from combee_core.engine.landing import hold_back, land, landed
 from combee_core.engine.reflections import Reflections
@@ -266,9 +266,10 @@ class Iteration:
         rest = unsaid(items, merged)
         recheck = settings.recheck and len(rest) >= max(2, CLEARLY_FEWER * len(items))
         if recheck:
-            merged = _together(merged, await self._asked_again(rest, meter, final))
+            merged = mended(merged, await self._asked_again(rest, meter, final), rest)
         if settings.retain == "carry":
-            merged = _together(merged, Merged(operations=tree.carried(unsaid(items, merged))))
+            left = tree.carried(unsaid(items, merged))
+            merged = merged.model_copy(update={"operations": merged.operations + left})
         return merged, recheck
 
     async def _asked_again(self, rest: Sequence[Item], meter: Meter, final: bool) -> Merged:
@@ -285,10 +286,4 @@ def _too_much(items: Sequence[Item]) -> str:
     return (
         f"{len(items):,} items pass the token budget even after they were merged in parts: they go on as they are. "
         "A larger budget would let one call merge them."
-    )
-
-
-def _together(first: Merged, second: Merged) -> Merged:
-    return Merged(
-        operations=first.operations + second.operations, contradictions=first.contradictions + second.contradictions
     )

@@ -1,7 +1,7 @@
 """What a merge has said of its items: a citation alone is not enough where an item names numbers or identifiers."""
 
 from combee_core.engine import covering
-from combee_core.engine.covering import unsaid
+from combee_core.engine.covering import mended, unsaid
 from combee_core.lesson import Item
 from combee_core.playbook import Merged, Operation
 from combee_core.specificity import exact_terms
@@ -50,3 +50,13 @@ def test_each_bullet_and_each_item_is_searched_once(monkeypatch):
     general = [add(f"All rows {number}", *(item.id for item in items)) for number in (900, 901)]
     assert len(unsaid(items, Merged(operations=tuple(general)))) == 50
     assert len(searched) == 52
+
+
+def test_words_without_a_lesson_go_when_the_second_answer_has_the_lesson():
+    empty, both = add("It was a long day.", "r1-1"), add("Check the units.", "r1-1", "r2-1")
+    said, uncited = add("Ask first", "r3-1"), add("Be kind")
+    first = Merged(operations=(empty, both, said, uncited))
+    cents, rows = add("refund_order wants cents", "r1-1"), add("At most 250 rows", "r2-1")
+    assert mended(first, Merged(operations=(cents, rows)), [CENTS, ROWS]).operations == (said, uncited, cents, rows)
+    assert mended(first, Merged(operations=(cents,)), [CENTS, ROWS]).operations == (both, said, uncited, cents)
+    assert mended(first, Merged(), [CENTS, ROWS]).operations == first.operations
