@@ -7,6 +7,7 @@ from combee_core.engine.caps import Caps, Ticket
 from combee_core.engine.limiter import Limiter, Turn
 from combee_core.llm.base import Completion, Permit
 from combee_core.llm.token_ratio import TokenRatio
+from combee_core.store.ledger import Ledger
 
 # What an answer is thought to take before any has come; from then on it is the longest one so far.
 USUAL_OUTPUT_TOKENS = 500
@@ -15,8 +16,8 @@ USUAL_OUTPUT_TOKENS = 500
 class Gate:
     """Lets the requests of one run through; reflections and merges that find it closed keep no place from others."""
 
-    def __init__(self, budget: Budget, caps: Caps, limiter: Limiter) -> None:
-        self._budget, self._caps, self._limiter = budget, caps, limiter
+    def __init__(self, budget: Budget, caps: Caps, limiter: Limiter, ledger: Ledger) -> None:
+        self._budget, self._caps, self._limiter, self._ledger = budget, caps, limiter, ledger
         self._ratio = TokenRatio()
         self._most_output = 0
         limiter.held_back = caps.holds_back
@@ -38,6 +39,7 @@ class Gate:
         try:
             ticket = await self._caps.let_through(turn, sent + answered)
             self._budget.check_time()
+            self._ledger.sent()
         except BaseException:
             self._budget.withdraw(reserved)
             raise

@@ -26,6 +26,7 @@ from combee_core.learners.base import Learner
 from combee_core.playbook import Playbook, first_free_number, tag
 from combee_core.scan import TreePlan, extended
 from combee_core.store.database import Database, Row
+from combee_core.store.ledger import Ledger
 from combee_core.store.preferences import Preferences
 from combee_core.store.runs import Runs
 from combee_core.store.traces import Traces
@@ -82,6 +83,7 @@ class Run:
         journal = Journal(self._runs, self._run)
         limiter = Limiter(self._settings.parallel, lambda limit: self._emit(LimitChanged(limit)))
         caps = Caps(self._settings.rpm, self._settings.tpm, lambda calls, cap: self._emit(HeldBack(calls, cap)))
+        ledger = Ledger(self._database, self._run, self._progress.calls, self._row["wall_s"])
         workshop = Workshop(
             self._learner,
             limiter,
@@ -90,7 +92,7 @@ class Run:
             self._emit,
             self._traces,
             self._settings,
-            Gate(Budget(self._settings, self._row["wall_s"], self._progress), caps, limiter),
+            Gate(Budget(self._settings, self._row["wall_s"], self._progress), caps, limiter, ledger),
         )
         await asyncio.to_thread(prepare, self._settings.strategy)
         started = time.perf_counter()
@@ -105,6 +107,7 @@ class Run:
                 ratio = round(workshop.gate.chars_a_token, 2)
                 Preferences(self._database).set(f"{CHARS_A_TOKEN}:{self._settings.endpoint.model}", ratio)
             self._runs.add_session(self._run, time.perf_counter() - started, limiter.changes)
+            ledger.close()
 
     async def _iterate(self, workshop: Workshop, tasks: asyncio.TaskGroup) -> None:
         """One iteration after the other; with a staleness of 1 the next one is reflected on meanwhile."""

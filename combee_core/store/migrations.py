@@ -213,4 +213,5 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         "alter table batches add column reflected_on integer",
         "alter table batches add column adopted varchar",
     ),
+    "m013_lost_calls": ("alter table runs add column lost_calls integer default 0",),
 }

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from combee_core.store.database import Database, Row, StoreError, append, fetch
+from combee_core.store.ledger import left_behind
 
 RUN_STATES = ("queued", "running", "done", "failed", "cancelled", "interrupted")
 
@@ -103,13 +104,23 @@ class Runs:
             )
 
     def interrupt_orphans(self) -> None:
-        """Mark runs whose process has died as interrupted. Call it once, when the file has just been opened."""
+        """Mark runs whose process has died as interrupted. Call it once, when the file has just been opened.
+
+        Requests that were in flight then are counted as lost calls, which is what they were paid for.
+        """
         with self._database.write() as cursor:
             cursor.execute(
                 "update runs set state = 'interrupted', owner = null "
                 "where state in ('queued', 'running') and owner <> ?",
                 [OWNER],
             )
+        for session in left_behind(self._database):
+            on_record = self.totals(session.run).get("calls", 0)
+            with self._database.write() as cursor:
+                cursor.execute(
+                    "update runs set lost_calls = lost_calls + ?, wall_s = greatest(wall_s, ?) where id = ?",
+                    [max(0, session.calls - on_record), session.wall_s, session.run],
+                )
 
     def add_nodes(self, run: str, nodes: list[NodeRow]) -> None:
         """Store finished calls in one transaction; a node that is tried again keeps the counts of its earlier tries."""
@@ -186,14 +197,17 @@ class Runs:
         return row["id"] if row else None
 
     def failures(self, run: str) -> dict[str, int]:
-        """How many requests of a run gave no usable answer, by kind."""
-        total: Counter[str] = Counter()
+        """How many requests of a run gave no usable answer, by kind; `lost` when the process died before one came."""
+        total: Counter[str] = Counter({"lost": lost} if (lost := self._lost_calls(run)) else {})
         for row in self._database.rows("select failures from nodes where run = ? and failures <> '{}'", [run]):
             total.update(orjson.loads(row["failures"]))
         return dict(sorted(total.items()))
 
     def totals(self, run: str) -> Row:
-        """Sums over a run's nodes: calls, failed_calls, input_tokens, output_tokens, cost_usd (None when unknown)."""
+        """Sums over a run: calls, failed_calls, input_tokens, output_tokens, cost_usd (None when unknown).
+
+        Calls that were lost, as the process died while they were in flight, have failed; what they cost was never told.
+        """
         found = self._database.row(
             "select coalesce(sum(attempts), 0)::bigint as calls, "
             "coalesce(sum(failed_attempts), 0)::bigint as failed_calls, "
@@ -203,7 +217,12 @@ class Runs:
             "from nodes where run = ?",
             [run],
         )
-        return found or {}
+        lost = self._lost_calls(run)
+        return {} if found is None else found | {name: found[name] + lost for name in ("calls", "failed_calls")}
+
+    def _lost_calls(self, run: str) -> int:
+        row = self._database.row("select lost_calls from runs where id = ?", [run])
+        return int(row["lost_calls"]) if row else 0
 
 
 def _node_values(run: str, node: NodeRow, earlier: Row | None) -> Row:

@@ -343,7 +343,9 @@ def test_after_a_kill_resume_repeats_only_what_was_in_flight_and_ends_with_the_s
     process.communicate()
     assert shell.json("runs")["runs"][0]["state"] == "interrupted"
     stand_in.set(latency=0.0)
-    assert shell.json("resume", "run-1")["state"] == "done"
+    resumed = shell.json("resume", "run-1")
+    assert resumed["state"] == "done"
+    assert resumed["calls"] == stand_in.requests, "what was in flight at the kill was sent, too"
     repeated = sum(times - 1 for times in stand_in.answers.values())
     assert repeated <= 2 + 2, "two were in flight, two may have been answered and not yet written"
     whole = Shell(tmp_path / "whole.duckdb", capsys)
