@@ -139,10 +139,14 @@ class Contradiction(_Frozen):
 
 
 class Merged(_Frozen):
-    """What a merge says: the changes it proposes, and the contradictions that it has met among its items."""
+    """What a merge says: the changes it proposes, and the contradictions that it has met among its items.
+
+    `by_item`: it went item by item, so that what it writes of an item has to show in the operation that cites it.
+    """
 
     operations: tuple[Operation, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
+    by_item: bool = False
 
 
 class AppliedOperation(_Frozen):

@@ -10,7 +10,8 @@ from combee_core.specificity import exact_terms
 def unsaid(items: Sequence[Item], merged: Merged) -> list[Item]:
     """The items that no operation cites, or only such as hold not one of the numbers and identifiers that they name.
 
-    An item that names none is taken at its citation, and so is one that proves a bullet wrong (DELETE).
+    An item that names none is taken at its citation, and so is one that proves a bullet wrong (DELETE), or any item
+    where the model did not go item by item and gave its sources outright.
     """
     said: dict[str, set[str]] = {}
     proven: set[str] = set()
@@ -18,7 +19,7 @@ def unsaid(items: Sequence[Item], merged: Merged) -> list[Item]:
         names = exact_terms(operation.content)
         for source in operation.sources:
             said.setdefault(source, set()).update(names)
-        if operation.kind == "DELETE":
+        if operation.kind == "DELETE" or not merged.by_item:
             proven.update(operation.sources)
     return [item for item in items if item.id not in proven and not _says(said.get(item.id), item)]
 
@@ -34,7 +35,11 @@ def mended(first: Merged, again: Merged, rest: Sequence[Item]) -> Merged:
     stays = [
         operation for operation in first.operations if not operation.sources or not had.issuperset(operation.sources)
     ]
-    return Merged(operations=(*stays, *again.operations), contradictions=first.contradictions + again.contradictions)
+    return Merged(
+        operations=(*stays, *again.operations),
+        contradictions=first.contradictions + again.contradictions,
+        by_item=first.by_item,
+    )
 
 
 def _says(said: set[str] | None, item: Item) -> bool:

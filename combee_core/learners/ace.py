@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from combee_core.lesson import Item, Lesson, Reflection
 from combee_core.llm.base import CallFailed, ChatModel, Meter
@@ -18,7 +19,7 @@ from combee_core.specificity import exact_terms
 from combee_core.trace import Message, Trace
 
 # A version that has landed is never edited: runs on record were made with it.
-INSTRUCTIONS = {"reflect": "v1", "merge": "v3", "merge-first": "v1", "merge-again": "v1", "summarise": "v1"}
+INSTRUCTIONS = {"reflect": "v1", "merge": "v4", "merge-first": "v2", "merge-again": "v2", "summarise": "v1"}
 
 # A tool that prints a whole log would fill the context with what no lesson needs: head and tail tell what happened.
 MESSAGE_CHARS = 6_000
@@ -65,19 +66,17 @@ class OfAnItem(Written):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_sources(cls, values: Any) -> Any:
-        """Models that do not hold to the schema may list all items as `sources`."""
-        if isinstance(values, dict) and "item" not in values and isinstance(values.get("sources"), list):
-            item, *same = values["sources"] or [""]
-            return {"item": item, "same": same} | values
-        return values
+    def _without_an_item(cls, values: Any) -> Any:
+        """Models that do not hold to the schema may name their sources alone."""
+        return {"item": ""} | values if isinstance(values, dict) and "sources" in values else values
 
 
 class AdditionAnswer(OfAnItem):
-    """One new bullet as the model writes it, in the section of its items."""
+    """One new bullet as the model writes it; asked for no section, it gets that of its items."""
 
     content: str = ""
-    same: list[str] = []
+    sources: list[str] = []
+    section: SkipJsonSchema[str] = ""
 
 
 class OperationAnswer(OfAnItem):
@@ -87,7 +86,7 @@ class OperationAnswer(OfAnItem):
     bullets: list[str] = []
     section: str = ""
     content: str = ""
-    same: list[str] = []
+    sources: list[str] = []
 
 
 class ContradictionAnswer(BaseModel):
@@ -142,6 +141,7 @@ class AceLearner:
         return Merged(
             operations=tuple(_operations(answer.operations, items, playbook)),
             contradictions=tuple(map(_contradiction, answer.contradictions)),
+            by_item=all(_id(entry.item) for entry in answer.operations),
         )
 
     async def _edits(self, items: Sequence[Item], playbook: Playbook, meter: Meter) -> MergeAnswer:
@@ -245,14 +245,17 @@ def _lesson(entry: LessonAnswer) -> Lesson:
 def _operations(entries: Sequence[OperationAnswer], items: Sequence[Item], playbook: Playbook) -> Iterator[Operation]:
     """The answer as operations.
 
-    An item with an operation of its own is not the same as another one, nor is one of which the bullet says nothing.
+    Who goes item by item may name more sources than the bullet holds: an item with an operation of its own is no source
+    of another's, nor is one of whose numbers and names the bullet holds none. Sources without an item stand.
     """
     by_id = {item.id: item for item in items}
     own = {_id(entry.item) for entry in entries}
     for entry in entries:
-        names = exact_terms(entry.content.strip() or _text(by_id, _id(entry.item)))
-        same = [name for name in map(_id, entry.same) if name not in own and _names_of(_text(by_id, name), names)]
-        sources = tuple(name for name in (_id(entry.item), *same) if name)
+        sources = _ids(entry.sources)
+        if item := _id(entry.item):
+            names = exact_terms(entry.content.strip() or _text(by_id, item))
+            others = (name for name in sources if name not in own and _names_of(_text(by_id, name), names))
+            sources = (item, *others)
         yield _operation(entry, sources, [by_id[name] for name in sources if name in by_id], playbook)
 
 

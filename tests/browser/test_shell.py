@@ -11,6 +11,7 @@ PAGES = {
     "learn": "Learn",
     "merges": "Merges",
     "batch_size": "Batch size",
+    "compare": "Compare",
     "prompts": "Prompts",
     "settings": "Settings",
 }

@@ -12,7 +12,7 @@ ASK = Item(id="r3-1", text="Ask before deleting anything")
 
 
 def left(*operations: Operation) -> list[str]:
-    return [item.id for item in unsaid([CENTS, ROWS, ASK], Merged(operations=operations))]
+    return [item.id for item in unsaid([CENTS, ROWS, ASK], Merged(operations=operations, by_item=True))]
 
 
 def add(content: str, *sources: str) -> Operation:
@@ -28,10 +28,15 @@ def test_a_general_bullet_that_cites_everything_says_nothing_of_items_that_name_
     assert left(add("Always check the documentation.", "r1-1", "r2-1", "r3-1")) == ["r1-1", "r2-1"]
 
 
+def test_sources_that_are_given_outright_are_taken_at_their_word():
+    general = add("Always check the documentation.", "r1-1", "r2-1")
+    assert [item.id for item in unsaid([CENTS, ROWS, ASK], Merged(operations=(general,)))] == ["r3-1"]
+
+
 def test_one_number_or_identifier_of_the_item_is_enough_in_any_writing():
     assert left(add("REFUND_ORDER takes cents", "r1-1"), add("Pages end at 250", "r2-1"), add("Ask", "r3-1")) == []
     thousands = Item(id="r4-1", text="Stop after 4730 rows")
-    assert unsaid([thousands], Merged(operations=(add("Stop at 4,730", "r4-1"),))) == []
+    assert unsaid([thousands], Merged(operations=(add("Stop at 4,730", "r4-1"),), by_item=True)) == []
 
 
 def test_an_item_that_proves_a_bullet_wrong_is_said_by_the_deletion():
@@ -48,7 +53,7 @@ def test_each_bullet_and_each_item_is_searched_once(monkeypatch):
     monkeypatch.setattr(covering, "exact_terms", counted)
     items = [Item(id=f"r{number}-1", text=f"Row {number}") for number in range(50)]
     general = [add(f"All rows {number}", *(item.id for item in items)) for number in (900, 901)]
-    assert len(unsaid(items, Merged(operations=tuple(general)))) == 50
+    assert len(unsaid(items, Merged(operations=tuple(general), by_item=True))) == 50
     assert len(searched) == 52
 
 

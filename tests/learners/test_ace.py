@@ -63,9 +63,9 @@ def test_what_an_addition_leaves_empty_comes_from_its_items():
         Item(id="m1-2-1", text="Never pay in euros", section="MONEY"),
     ]
     operations = [
-        {"item": "[m1-1-1]", "content": " ", "same": ["m1-2-1"]},
-        {"item": "m1-1-2", "content": "Ask two times", "same": ["[m1-2-1]"]},
-        {"item": "m9-9-9", "content": "", "same": []},
+        {"item": "[m1-1-1]", "content": " ", "sources": ["m1-2-1"]},
+        {"item": "m1-1-2", "content": "Ask two times", "sources": ["[m1-2-1]"]},
+        {"item": "m9-9-9", "content": "", "sources": []},
     ]
 
     answer = answered(operations, *some)
@@ -82,7 +82,7 @@ def test_into_an_empty_playbook_a_model_writes_additions_and_is_told_where_the_i
         merged(server, Item(id="m1-1-1", text="Pay in cents"), Item(id="m1-2-1", text="Ask twice"))
         first, again = server.bodies
     wanted = first["response_format"]["json_schema"]["schema"]["$defs"]["AdditionAnswer"]
-    assert list(wanted["properties"]) == ["item", "content", "same"]
+    assert list(wanted["properties"]) == ["item", "content", "sources"]
     assert "2 in all, from [r1-1] to [r2-1]" in first["messages"][-1]["content"]
     assert first["messages"][0]["content"] == instructions("merge-first")
     assert again["messages"][0]["content"] == instructions("merge-again")
@@ -96,19 +96,19 @@ def test_into_a_playbook_with_bullets_a_model_writes_edits():
     assert asked["messages"][0]["content"] == instructions("merge")
     assert "Be kind" in asked["messages"][-1]["content"]
     wanted = asked["response_format"]["json_schema"]["schema"]["$defs"]["OperationAnswer"]
-    assert list(wanted["properties"])[0::5] == ["item", "same"]
+    assert list(wanted["properties"])[0::5] == ["item", "sources"]
     assert [operation.content for operation in answer.operations] == ["Pay in cents"]
 
 
 def test_an_item_with_an_operation_of_its_own_is_not_the_same_as_another():
     operations = [
-        {"item": "r1-1", "content": "Pay in cents", "same": ["r2-1", "r3-1"]},
-        {"item": "[r2-1]", "content": "Ask twice", "same": ["r1-1"]},
-        {"sources": ["r4-1", "r5-1"], "content": "Be brief"},
+        {"item": "r1-1", "content": "Pay in cents", "sources": ["r2-1", "r3-1"]},
+        {"item": "[r2-1]", "content": "Ask twice", "sources": ["r1-1"]},
+        {"sources": ["r4-1", "[r1-1]"], "content": "Be brief"},
         {"sources": [], "content": "Be kind"},
     ]
     answer = answered(operations, *(Item(id=f"r{number}-1", text="…") for number in range(1, 6)))
-    assert [op.sources for op in answer.operations] == [("r1-1", "r3-1"), ("r2-1",), ("r4-1", "r5-1"), ()]
+    assert [op.sources for op in answer.operations] == [("r1-1", "r3-1"), ("r2-1",), ("r4-1", "r1-1"), ()]
 
 
 def test_an_item_of_which_a_bullet_holds_nothing_is_not_the_same():
@@ -118,7 +118,16 @@ def test_an_item_of_which_a_bullet_holds_nothing_is_not_the_same():
         Item(id="r3-1", text="No page has more than 250 rows"),
         Item(id="r4-1", text="Pages are long"),
     ]
-    operations = [{"item": "r1-1", "content": "", "same": ["r2-1", "r3-1", "r4-1"]}]
+    operations = [{"item": "r1-1", "content": "", "sources": ["r2-1", "r3-1", "r4-1"]}]
     (operation,) = answered(operations, *some).operations
     assert operation.content == "A page has 250 rows"
     assert operation.sources == ("r1-1", "r3-1", "r4-1")
+
+
+def test_an_answer_says_whether_it_went_item_by_item():
+    item = Item(id="r1-1", text="refund_order wants cents")
+    by_item = {"item": "r1-1", "content": "Check the documentation.", "sources": ["r1-1"]}
+    outright = {"sources": ["r1-1"], "content": "Check the documentation."}
+    assert answered([by_item], item).by_item
+    assert not answered([outright], item).by_item
+    assert not answered([by_item, outright], item).by_item
