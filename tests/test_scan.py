@@ -2,7 +2,7 @@ import re
 from collections import Counter
 from itertools import combinations, pairwise
 from math import isqrt
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -167,9 +167,9 @@ class TestPlan:
 
     def test_ten_thousand_reflections_are_planned_in_a_tenth_of_a_second(self) -> None:
         def seconds() -> float:
-            start = perf_counter()
+            start = process_time()
             plan(10_000)
-            return perf_counter() - start
+            return process_time() - start
 
         assert min(seconds() for _ in range(5)) < 0.1
 
