@@ -19,7 +19,7 @@ from combee_core.specificity import exact_terms
 from combee_core.trace import Message, Trace
 
 # A version that has landed is never edited: runs on record were made with it.
-INSTRUCTIONS = {"reflect": "v1", "merge": "v4", "merge-first": "v2", "merge-again": "v2", "summarise": "v1"}
+INSTRUCTIONS = {"reflect": "v1", "merge": "v5", "merge-first": "v3", "merge-again": "v2", "summarise": "v1"}
 
 # A tool that prints a whole log would fill the context with what no lesson needs: head and tail tell what happened.
 MESSAGE_CHARS = 6_000
