@@ -246,17 +246,27 @@ def _operations(entries: Sequence[OperationAnswer], items: Sequence[Item], playb
     """The answer as operations.
 
     Who goes item by item may name more sources than the bullet holds: an item with an operation of its own is no source
-    of another's, nor is one of whose numbers and names the bullet holds none. Sources without an item stand.
+    of another's, nor is one of whose numbers and names the bullet holds none. Sources without an item stand. An item
+    that a merge has written keeps its words where the bullet holds nothing of it: a long list makes models slip a line.
     """
     by_id = {item.id: item for item in items}
     own = {_id(entry.item) for entry in entries}
     for entry in entries:
         sources = _ids(entry.sources)
         if item := _id(entry.item):
+            if _slipped(entry, by_id.get(item)):
+                entry = entry.model_copy(update={"content": ""})
             names = exact_terms(entry.content.strip() or _text(by_id, item))
             others = (name for name in sources if name not in own and _names_of(_text(by_id, name), names))
             sources = (item, *others)
         yield _operation(entry, sources, [by_id[name] for name in sources if name in by_id], playbook)
+
+
+def _slipped(entry: OperationAnswer, item: Item | None) -> bool:
+    """Whether a bullet was written for an item that is no story any more, and of which it holds nothing."""
+    if entry.type != "ADD" or item is None or not item.merged:
+        return False
+    return not _names_of(item.text, exact_terms(entry.content))
 
 
 def _names_of(text: str, names: frozenset[str]) -> bool:

@@ -131,3 +131,24 @@ def test_an_answer_says_whether_it_went_item_by_item():
     assert answered([by_item], item).by_item
     assert not answered([outright], item).by_item
     assert not answered([by_item, outright], item).by_item
+
+
+def test_an_item_of_a_merge_keeps_its_words_where_the_bullet_holds_nothing_of_it():
+    some = [
+        Item(id="m1-1-1", text="A page has 250 rows"),
+        Item(id="m1-1-2", text="refund_order wants cents"),
+        Item(id="m1-2-1", text="Ask first"),
+        Item(id="r1-1", text="It was late. A page has 80 columns."),
+    ]
+    operations = [
+        {"item": "m1-1-1", "content": "refund_order wants cents", "sources": ["m1-1-1"]},
+        {"item": "m1-1-2", "content": "Pass cents to refund_order", "sources": ["m1-1-2"]},
+        {"item": "m1-2-1", "content": "Always ask first", "sources": ["m1-2-1"]},
+        {"item": "r1-1", "content": "It was late.", "sources": ["r1-1"]},
+    ]
+    assert [op.content for op in answered(operations, *some).operations] == [
+        "A page has 250 rows",
+        "Pass cents to refund_order",
+        "Always ask first",
+        "It was late.",
+    ]
