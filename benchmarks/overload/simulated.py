@@ -61,7 +61,7 @@ class SimulatedCurator:
             general = f"Read a service's notes before calling it ({absorbed[0].id} and {len(absorbed) - 1} more)."
             sources = tuple(dict.fromkeys(item.id for item in absorbed))
             operations.append(Operation(kind="ADD", section="GENERAL", content=general, sources=sources))
-        return Merged(operations=tuple(operations))
+        return Merged(operations=tuple(operations), by_item=True)
 
     async def summarise(self, items: Sequence[Item], meter: Meter) -> str:
         """The kept lessons as one text, cut at a sentence's end; a general sentence where none is kept."""
