@@ -64,6 +64,7 @@ def set_endpoint(page: Page, url: str) -> None:
     page.get_by_role("button", name="Test connection").click()
     expect(page.get_by_text("stand-in answers in")).to_be_visible()
     page.get_by_role("button", name="Use this model").click()
+    expect(page.get_by_role("button", name="Use the offline rules engine")).to_be_visible()
 
 
 def test_from_an_uploaded_file_to_the_approved_prompt_in_a_file(

@@ -104,7 +104,7 @@ def test_ten_kills_at_random_moments_repeat_no_finished_call_and_change_no_byte(
     for kill in range(KILLS):
         begun, answered = len(stand_in.bodies), stand_in.answered
         process = learn(stand_in, killed) if kill == 0 else command("resume", "run-1", db=killed)
-        more = moments.randint(4, 14)
+        more = moments.randint(3, 9)
         assert until(lambda goal=answered + more: stand_in.answered >= goal, process), (
             "it had ended before it was killed"
         )
