@@ -8,13 +8,10 @@ traces is on a simulated clock: the controller is the product's own, the delays 
 """
 
 import argparse
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.serving import address_of
 from combee_core.batch_size import Controller, candidates, simulate
 from combee_core.engine.batch_sizes import BatchSizes
 from combee_core.llm.endpoint import Endpoint
@@ -27,19 +24,6 @@ GOALS = {30: 2.0, 500: 1.4, 5_000: 1.10}
 """Traces, and the goal for auto / the very batch size that it came to."""
 PARALLEL = 64
 SIMULATED = 5_000
-
-
-@contextmanager
-def stand_in() -> Iterator[str]:
-    """The address of a stand-in server in another process."""
-    command = [sys.executable, "-m", "tests.stand_in", "--latency", "0.2", "--per-token", "0.0002"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def learn(workspace: Workspace, url: str, batch: int | str) -> tuple[str, float]:
@@ -59,7 +43,7 @@ def measure(n: int) -> None:
         traces.add(
             traces.begin_import("made", "openai-chat", ""), [make_trace(i) for i in range(n)], [], ImportCounts()
         )
-        with stand_in() as url:
+        with address_of("tests.stand_in", "--latency", "0.2", "--per-token", "0.0002") as url:
             run, auto = learn(workspace, url, "auto")
             sizes = workspace.batch_sizes(run)
             picked = came_to(sizes)

@@ -5,18 +5,16 @@ As a command: `python -m benchmarks.engine.server --latency 0.2`, which prints i
 
 import json
 import re
-import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from aiohttp import web
 
+from benchmarks.serving import address_of
 from tests.stand_in import ITEM, TASK, Behaviour, StandIn, latency, main
 
 
@@ -77,18 +75,10 @@ def about(body: dict[str, Any]) -> tuple[str, ...]:
     return (task[1],) if task else ()
 
 
-@contextmanager
-def serving(behaviour: Behaviour) -> Iterator[str]:
+def serving(behaviour: Behaviour) -> AbstractContextManager[str]:
     """The address of a recording server in another process."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(behaviour).items() if _is_number(value)]
-    command = [sys.executable, "-m", "benchmarks.engine.server", *options]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-    finally:
-        server.terminate()
-        server.wait()
+    return address_of("benchmarks.engine.server", *options)
 
 
 def served(url: str) -> list[Served]:

@@ -11,17 +11,15 @@ merges those. The openai client or litellm is loaded before the clock starts.
 import argparse
 import json
 import subprocess
-import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.engine.cases import Case
 from benchmarks.engine.measure import made_trace, run
 from benchmarks.peers.environments import GEPA, KAYBA, Missing, Peer, environment
+from benchmarks.serving import address_of
 
 
 @dataclass(frozen=True)
@@ -41,23 +39,10 @@ ROWS = (
 )
 
 
-@contextmanager
-def serving(latency: float) -> Iterator[str]:
-    """The address of a stand-in server that calls tools, in another process."""
-    command = [sys.executable, "-m", "benchmarks.peers.server", "--latency", str(latency)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-    finally:
-        server.terminate()
-        server.wait()
-
-
 def drive(python: Path, row: Row, traces: Path, latency: float, workers: int) -> dict[str, float]:
     """Seconds, CPU seconds and requests of a peer. Raises Missing when it does not run."""
     driver = Path(__file__).parent / "drivers" / f"run_{row.peer.name}.py"
-    with serving(latency) as url:
+    with address_of("benchmarks.peers.server", "--latency", str(latency)) as url:
         command = [str(python), str(driver), url, str(traces), str(workers)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as answer:
