@@ -33,7 +33,7 @@ app: install
 	@PORT=$(PORT) exec $(BIN)/python app.py
 
 test: install
-	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: install
 	@$(BIN)/ruff check .
