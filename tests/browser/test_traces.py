@@ -51,7 +51,8 @@ def upload(page: Page, app_url: str, *files: tuple[str, bytes]) -> None:
 
 
 def open_row(page: Page, row: int) -> None:
-    """Click into a row of the table, which is drawn on a canvas."""
+    """Click into a row of the table, which is drawn on a canvas: while the page is being redrawn a click is lost."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     table = page.get_by_test_id("stDataFrame")
     expect(table).to_have_count(1)
     expect(table.locator("canvas").first).to_be_visible()
