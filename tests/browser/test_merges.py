@@ -61,6 +61,8 @@ def open_tree(page: Page, app: App, address: str = "run=run-1") -> None:
 
 
 def click(page: Page, node: str, copy: int = 0) -> None:
+    """A click on a figure that is about to be drawn anew is lost."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     x, y = page.evaluate(CLICKABLE, node)[copy]
     click_point(page, x, y)
 

@@ -57,7 +57,7 @@ def test_a_cap_on_requests_holds_calls_back_and_says_so(place, stand_in):
     seen = workspace.progress(run)
     assert seen is not None
     assert seen.held_by == "rpm"
-    wait_until(lambda: stand_in.answered == 4, 20, "four answers")
+    wait_until(lambda: (workspace.progress(run) or seen).done["reflection"] == 4, 20, "four answers to be kept")
     workspace.cancel(run)
     workspace.wait(run)
     summary = workspace.run(run)
