@@ -2,15 +2,11 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from combee_core.llm.base import CallFailed, ChatMessage, Meter
-from combee_core.llm.client import open_client
+from combee_core.llm.client import Connection, connect
 from combee_core.llm.endpoint import Endpoint, OpenAIModel
 from combee_core.llm.failures import RequestFailed, failure_of
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 TIMEOUT_S = 20.0
 
@@ -28,28 +24,28 @@ class EndpointCheck:
 async def check_endpoint(base_url: str, api_key: str | None, model: str | None = None) -> EndpointCheck:
     """List the models and, when `model` is given, ask it for one word. Never raises."""
     try:
-        client = open_client(base_url, api_key, TIMEOUT_S)
+        connection = connect(base_url, api_key, TIMEOUT_S)
     except CallFailed as failure:
         return EndpointCheck(False, str(failure))
-    listed = await _list_models(client, base_url, (api_key or "").strip())
+    listed = await _list_models(connection, base_url, (api_key or "").strip())
     if model is None or (not listed.ok and not listed.models):
         return listed
     return await _ask(base_url, api_key, model, listed)
 
 
-async def _list_models(client: "AsyncOpenAI", base_url: str, key: str) -> EndpointCheck:
+async def _list_models(connection: Connection, base_url: str, key: str) -> EndpointCheck:
     import openai
 
     started = time.perf_counter()
     try:
-        page = await client.models.list()
+        page = await connection.client.models.list()
         names = tuple(sorted(entry.id for entry in page.data))
     except openai.OpenAIError as error:
         return EndpointCheck(False, _sentence(failure_of(error, base_url, "list", key)))
     except (AttributeError, TypeError, ValueError):
         return EndpointCheck(False, f"{base_url} answers, but not as an OpenAI-compatible endpoint: is the path right?")
     finally:
-        await client.close()
+        await connection.aclose()
     spent = (time.perf_counter() - started) * 1000
     found = "1 model" if len(names) == 1 else f"{len(names)} models"
     return EndpointCheck(True, f"{base_url} lists {found} ({spent:.0f} ms).", names, spent)

@@ -1,12 +1,15 @@
 """The openai client for an address and a key as people paste them; what no client can use is said in one sentence."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+import orjson
 
 from combee_core.llm.base import CallFailed
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    import httpx2
+    from openai import APIStatusError, AsyncOpenAI
 
 
 def usable_address(base_url: str) -> tuple[str, dict[str, str]]:
@@ -33,8 +36,60 @@ def usable_key(key: str | None) -> str:
     return tidy
 
 
-def open_client(base_url: str, key: str | None, timeout_s: float) -> "AsyncOpenAI":
-    """A client that tries each request once. Importing openai takes 0.6 s. Raises CallFailed."""
+class Connection:
+    """An openai `client` that tries each request once, and `post`, which sends over it at half the CPU.
+
+    The client builds headers, address and models of a request anew for every call, and walks through the whole body
+    before it is written: at 512 calls at once that costs as much as the sending. Here they are made once.
+    """
+
+    def __init__(self, client: "AsyncOpenAI", http: "httpx2.AsyncClient", query: dict[str, str]) -> None:
+        import httpx2
+
+        self.client = client
+        self._http = http
+        self._base = client.base_url.copy_merge_params(query)
+        self._addresses: dict[str, httpx2.URL] = {}
+        told = client.default_headers | client.auth_headers
+        self._headers = httpx2.Headers({name: value for name, value in told.items() if isinstance(value, str)})
+
+    async def post(self, path: str, body: dict[str, Any]) -> bytes:
+        """The answer to a body, as it came. Raises openai.OpenAIError as the client does."""
+        import httpx2
+        import openai
+
+        if path not in self._addresses:
+            self._addresses[path] = self._base.copy_with(path=self._base.path.rstrip("/") + path)
+        address = self._addresses[path]
+        request = self._http.build_request("POST", address, content=orjson.dumps(body), headers=self._headers)
+        try:
+            response = await self._http.send(request)
+        except httpx2.TimeoutException as error:
+            raise openai.APITimeoutError(request=request) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise openai.APIConnectionError(request=request) from error
+        if not response.is_success:
+            raise _refusal(response)
+        return response.content
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self.client.close()
+
+
+def _refusal(response: "httpx2.Response") -> "APIStatusError":
+    from openai import APIStatusError
+
+    text = response.text.strip()
+    try:
+        body = orjson.loads(text)
+    except ValueError:
+        body = text
+    return APIStatusError(text or f"Error code: {response.status_code}", response=response, body=body)
+
+
+def connect(base_url: str, key: str | None, timeout_s: float) -> Connection:
+    """A connection; the first one imports openai, which takes 0.6 s. Raises CallFailed."""
     address, query = usable_address(base_url)
     # Endpoints on one's own machine take any key, the client takes none for an error.
     tidy = usable_key(key) or "none"
@@ -43,11 +98,8 @@ def open_client(base_url: str, key: str | None, timeout_s: float) -> "AsyncOpenA
 
     limits = httpx2.Limits(max_connections=4096, max_keepalive_connections=1024)
     timeout = httpx2.Timeout(timeout_s, connect=min(15.0, timeout_s))
-    return AsyncOpenAI(
-        base_url=address,
-        api_key=tidy,
-        default_query=query,
-        max_retries=0,
-        timeout=timeout,
-        http_client=DefaultAioHttpClient(limits=limits, timeout=timeout),
+    http = DefaultAioHttpClient(limits=limits, timeout=timeout)
+    client = AsyncOpenAI(
+        base_url=address, api_key=tidy, default_query=query, max_retries=0, timeout=timeout, http_client=http
     )
+    return Connection(client, http, query)

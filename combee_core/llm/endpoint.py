@@ -5,19 +5,16 @@ How many requests may be in flight is the engine's business; what an answer mean
 
 import random
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from combee_core.llm.answer import completion_of
 from combee_core.llm.base import AnswerSchema, CallFailed, ChatMessage, Completion, Meter
-from combee_core.llm.client import open_client
+from combee_core.llm.client import Connection, connect
 from combee_core.llm.failures import RequestFailed, failure_of, refused_parameter
 from combee_core.llm.prices import cost
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_BACKOFF_S = 30.0
@@ -48,7 +45,7 @@ class OpenAIModel:
         self.name = endpoint.model
         self._endpoint = endpoint
         self._key = (api_key or "").strip()
-        self._client: AsyncOpenAI | None = None
+        self._connection: Connection | None = None
         self._refused: set[str] = set()
 
     async def complete(
@@ -75,9 +72,9 @@ class OpenAIModel:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        if self._connection is not None:
+            await self._connection.aclose()
+            self._connection = None
 
     def _wait(self, state: RetryCallState) -> float:
         """Seconds until the next attempt: what the endpoint asks for, else doubling with jitter."""
@@ -122,16 +119,14 @@ class OpenAIModel:
         return body
 
     async def _send(self, body: dict[str, Any], meter: Meter) -> Completion:
-        import httpx2
         import openai
 
-        client = self.connect()
+        connection = self.connect()
         chars = sum(len(message["content"]) for message in body["messages"])
         permit, answer = await meter.begin(chars), None
         try:
-            # A plain body and a raw answer skip the client's own models of both, which cost more than the sending.
-            response = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
-            answer = completion_of(response.content, self._endpoint.base_url, self._key)
+            content = await connection.post("/chat/completions", body)
+            answer = completion_of(content, self._endpoint.base_url, self._key)
         except openai.OpenAIError as error:
             failure = failure_of(error, self._endpoint.base_url, self._endpoint.model, self._key)
             meter.fail(failure.kind)
@@ -146,10 +141,10 @@ class OpenAIModel:
         meter.spend(*used, price, chars)
         return answer
 
-    def connect(self) -> "AsyncOpenAI":
-        """The client, made when it is first needed. Raises CallFailed when no request can be sent at all."""
-        if self._client is None:
-            self._client = open_client(self._endpoint.base_url, self._key, self._endpoint.timeout_s)
+    def connect(self) -> Connection:
+        """The connection, made when it is first needed. Raises CallFailed when no request can be sent at all."""
+        if self._connection is None:
+            self._connection = connect(self._endpoint.base_url, self._key, self._endpoint.timeout_s)
             # The price list is large: read it now, not when the first answer waits to be counted.
             cost(self._endpoint.model, self._endpoint.base_url, 0, 0)
-        return self._client
+        return self._connection
