@@ -5,14 +5,16 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from combee_core.importers import FileReading, read_paths
 from combee_core.importers.mapping import MappedTable, checked
+from combee_core.importers.places import files_below, shown_name
 from combee_core.importers.reading import BlobReading, read_blob
 from combee_core.store.database import Database, Row
 from combee_core.store.frames import Packed
+from combee_core.store.gatherings import Gathering, Gatherings, KeptFile
 from combee_core.store.originals import Originals
 from combee_core.store.preferences import Preferences
 from combee_core.store.readings import Given, Readings
@@ -29,8 +31,8 @@ Watch = Callable[[ImportCounts], None]
 class FileReport:
     """What became of one file: `reason` says why its format was recognised, or why nothing could be read.
 
-    `skipped` says why a file that belongs to a run is no trace; `columns` are those of a table that nobody recognised,
-    for which a mapping can be given, or was remembered.
+    `skipped` says why a file that belongs to a run is no trace, and `is_part` that others were read with its help;
+    `columns` are those of a table that nobody recognised, for which a mapping can be given, or was remembered.
     """
 
     path: str
@@ -42,6 +44,7 @@ class FileReport:
     skipped: str | None = None
     import_id: int | None = None
     columns: tuple[str, ...] = ()
+    is_part: bool = False
 
     @property
     def traces(self) -> int:
@@ -84,6 +87,7 @@ class Intake:
         self._database = database
         self._traces = Traces(database)
         self._originals, self._readings = Originals(database), Readings(database)
+        self._gatherings = Gatherings(database, self._originals)
         self._preferences = Preferences(database)
 
     def take_in(
@@ -103,40 +107,52 @@ class Intake:
         Raises CombeeError for a format or a field that does not exist.
         """
         way = (_VERSION, format, mapping, [names.get(path, str(path)) for path in paths])
-        given = [(names.get(path, str(path)), path) for path in _files(paths)]
+        files = _files(paths, names)
+        given = [(file.shown, file.path) for file in files]
         if seen is None and replaces is None and (known := self._readings.find(given, way)):
             return _all_known(known, watch)
         report = ImportReport()
         with ThreadPoolExecutor(1, "combee-originals") as keeper, self._database.little_memory():
             # Compressing and hashing leave the interpreter to others, so that the copy costs no time of its own.
-            kept = [(keeper.submit(self._originals.keep, path, name), name) for name, path in given]
+            packing = [(file, keeper.submit(self._originals.keep, file.path, file.shown)) for file in files]
             for reading in read_paths(paths, names, format, mapping):
                 report.files.append(self._store(self._mapped(reading, mapping), watch, seen))
-            originals = [(future.result(), name) for future, name in kept]
-        for original, name in originals:
-            self._settle(original, name, report)
+            packed = [(file, future.result()) for file, future in packing]
+        self._settle(packed, Gathering((), format, dict(mapping) if mapping else None), report)
         if mapping and report.traces:
             for columns in _unknown_tables(paths, names):
                 self.set_mapping(columns, mapping)
         if replaces is not None and any(file.format for file in report.files):
             self._traces.drop_rejects(replaces)
-        if report.traces and all(original for original, _ in originals):
-            files = [Given(name, original.sha256, original.size) for original, name in originals if original]
-            self._readings.note(files, way, report.files)
+        if report.traces and all(copy for _, copy in packed):
+            read = [Given(file.shown, copy.sha256, copy.size) for file, copy in packed if copy]
+            self._readings.note(read, way, report.files)
         return report
 
     def take_in_again(self, watch: Watch) -> ImportReport:
-        """Read every kept original with the importers of today; traces that are no longer in it are deleted."""
+        """Read every kept file with the importers of today, together with those that it came with.
+
+        Traces that are in none of them any longer are deleted, and the rejects of files that were read are replaced.
+        """
         report = ImportReport()
         self._readings.forget()
-        for original in self._originals.all():
-            before = self._traces.ids_of_original(original["sha256"])
-            seen: set[str] = set()
-            with self._originals.unpacked(original["sha256"]) as path:
-                found = self.take_in([path], None, {path: original["name"]}, None, watch, seen)
-            report.files += found.files
-            if seen:
-                report.replaced += self._traces.delete([trace for trace in before if trace not in seen])
+        seen: set[str] = set()
+        before: set[str] = set()
+        told: set[int] = set()
+        for gathering in self._gatherings.all():
+            known = {id_ for file in gathering.files for id_ in self._traces.ids_of_original(file.sha256)}
+            imports = {id_ for file in gathering.files for id_ in self._traces.imports_of_original(file.sha256)}
+            found: set[str] = set()
+            with self._gatherings.laid_out(gathering) as names:
+                again = self.take_in(list(names), gathering.format, names, gathering.mapping, watch, found)
+            report.files += again.files
+            seen |= found
+            if found:
+                before |= known
+                told |= imports - {file.import_id for file in again.files}
+        report.replaced = self._traces.delete(sorted(before - seen))
+        for import_id in told:
+            self._traces.drop_rejects(import_id)
         return report
 
     def mapping_for(self, columns: Sequence[str]) -> dict[str, str] | None:
@@ -160,19 +176,25 @@ class Intake:
             return mapped
         return reading
 
-    def _settle(self, original: Packed | None, name: str, report: ImportReport) -> None:
-        """Tie the kept copy to its imports, or drop it when the file held nothing that was stored."""
-        if original is None:
-            return
-        imports = [
-            file.import_id
-            for file in report.files
-            if file.import_id is not None and file.format and file.path.partition("!")[0] == name
-        ]
-        if imports:
-            self._traces.set_original(imports, original.sha256)
-        else:
-            self._originals.drop_unused(original.sha256)
+    def _settle(self, packed: Sequence[tuple["_File", Packed | None]], way: Gathering, report: ImportReport) -> None:
+        """Tie the kept copies to their imports and to each other, and drop those of files that nothing came from."""
+        read: dict[str, list[FileReport]] = {}
+        for report_on_file in report.files:
+            read.setdefault(report_on_file.path.partition("!")[0], []).append(report_on_file)
+        kept: list[KeptFile] = []
+        for file, copy in packed:
+            reports = read.get(file.shown, [])
+            imports = [found.import_id for found in reports if found.import_id is not None and found.format]
+            if copy and imports:
+                self._traces.set_original(imports, copy.sha256)
+            if copy and (imports or (report.traces and any(found.is_part for found in reports))):
+                kept.append(KeptFile(copy.sha256, file.given, file.place))
+        if kept:
+            self._gatherings.add(replace(way, files=tuple(kept)))
+        names = {file.sha256 for file in kept}
+        for _, copy in packed:
+            if copy and copy.sha256 not in names:
+                self._originals.drop_unused(copy.sha256)
 
     def _store(self, reading: FileReading, watch: Watch, seen: set[str] | None) -> FileReport:
         counts = ImportCounts()
@@ -200,6 +222,7 @@ class Intake:
             reading.skipped,
             import_id,
             reading.columns,
+            reading.is_part,
         )
 
 
@@ -213,12 +236,29 @@ def _all_known(reports: Sequence[Row], watch: Watch) -> ImportReport:
     return report
 
 
-def _files(paths: Sequence[Path]) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that was given, or that lies at `place` in a folder that was given; `given` is the name of either."""
+
+    path: Path
+    given: str
+    place: str = ""
+
+    @property
+    def shown(self) -> str:
+        return shown_name(self.given, self.place)
+
+
+def _files(paths: Sequence[Path], names: Mapping[Path, str]) -> list[_File]:
     """The files among paths, and those in folders; what does not exist is the reader's to tell."""
-    found = [
-        [entry for entry in sorted(path.rglob("*")) if entry.is_file()] if path.is_dir() else [path] for path in paths
-    ]
-    return [path for group in found for path in group if path.is_file()]
+    found: list[_File] = []
+    for path in paths:
+        given = names.get(path, str(path))
+        if path.is_dir():
+            found += [_File(file, given, place) for file, place in files_below(path)]
+        elif path.is_file():
+            found.append(_File(path, given))
+    return found
 
 
 def _unknown_tables(paths: Sequence[Path], names: Mapping[Path, str]) -> set[tuple[str, ...]]:

@@ -69,6 +69,69 @@ def test_reading_again_replaces_traces_that_an_older_importer_read_otherwise(wor
     assert "t-old" not in workspace.trace_ids()
 
 
+def write(folder: Path, files: dict[str, object]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
+    return folder
+
+
+def harbor_job(folder: Path) -> Path:
+    steps = [
+        {"step_id": 1, "source": "user", "message": "Do it."},
+        {"step_id": 2, "source": "agent", "message": "Done."},
+    ]
+    trial = {"task_name": "t", "trial_name": "t__a", "verifier_result": {"rewards": {"reward": 1.0}}}
+    files = {
+        "t__a/result.json": trial,
+        "t__a/agent/trajectory.json": {"schema_version": "ATIF-v1.6", "steps": steps},
+        ".git/config.json": {"hidden": True},
+        "notes.json": {"of no": "use"},
+    }
+    return write(folder, files)
+
+
+def test_files_that_belong_together_are_read_together_again(workspace, tmp_path):
+    job = harbor_job(tmp_path / "job")
+    workspace.import_paths([job])
+    assert len(originals(workspace)) == 2, "the log and the result beside it, nothing else"
+    before = workspace.trace_ids()
+    for path in sorted(job.rglob("*.json")):
+        path.unlink()
+    report = workspace.reimport()
+    assert (report.new, report.duplicates, report.replaced) == (0, 1, 0)
+    assert workspace.trace_ids() == before
+    assert workspace.trace(before[0]).outcome.score == 1.0
+    assert str(job) in str(workspace.trace(before[0]).source)
+
+
+def test_a_log_that_was_given_alone_and_with_its_folder_is_read_again_in_both_ways(workspace, tmp_path):
+    job = harbor_job(tmp_path / "job")
+    workspace.import_paths([job / "t__a" / "agent" / "trajectory.json"])
+    workspace.import_paths([job])
+    before = workspace.trace_ids()
+    assert len(before) == 2
+    assert workspace.reimport().replaced == 0
+    assert workspace.trace_ids() == before
+
+
+def test_reading_again_keeps_the_format_and_the_mapping_that_were_asked_for(workspace, tmp_path):
+    rows = write(tmp_path, {"rows.json": [{"question": "Why?", "answer": "So.", "context": "c", "target": "t"}]})
+    workspace.import_paths([rows / "rows.json"], format="questions")
+    workspace.import_paths([rows / "rows.json"], mapping={"task": "answer"})
+    before = workspace.trace_ids()
+    assert workspace.reimport().replaced == 0
+    assert workspace.trace_ids() == before
+
+
+def test_reading_again_tells_each_reject_once(workspace, chats):
+    chats.write_text(chats.read_text() + "{broken\n")
+    workspace.import_paths([chats])
+    workspace.reimport()
+    assert workspace.rejects()[0] == 1
+
+
 def test_a_mapping_is_remembered_for_tables_of_the_same_columns(workspace, tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text(f"was,wie,note\nTask {name},Answer {name},0.5\n")

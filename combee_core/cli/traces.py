@@ -6,13 +6,19 @@ from typing import Any
 import click
 
 from combee_core.cli.common import Session, counted, one_line, say, table, with_filter, with_workspace
-from combee_core.importers import FIELDS, parse_mapping
+from combee_core.importers import FIELDS, FORMATS, LAYOUTS, parse_mapping
 from combee_core.workspace import FileReport, ImportReport, TraceFilter
 
 MOST = 10**12
 
 
-@click.command("import")
+_TITLES = {layout.name: layout.title for layout in LAYOUTS.values()} | {
+    importer.name: importer.title for importer in FORMATS.values()
+}
+_FORMATS = ", ".join(f"{name} ({title})" for name, title in _TITLES.items())
+
+
+@click.command("import", epilog=f"Formats: {_FORMATS}.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--format", "format_", metavar="NAME", help="Read as this format, without detection.")
 @click.option("--map", "mapping", metavar="task=COLUMN,…", help=f"Columns of an unknown table: {', '.join(FIELDS)}.")
@@ -23,9 +29,13 @@ def import_(session: Session, paths: tuple[Path, ...], format_: str | None, mapp
     session.answer(_import_document(report), lambda: _tell(report))
     if report.traces == 0:
         found = " ".join(_why_not(file) for file in report.files) or "There is no file in the folder."
-        say(f"No trace came in. {found}")
+        is_unknown = any(file.format is None and not file.skipped for file in report.files)
+        say(f"No trace came in. {found}{_HINT if is_unknown else ''}")
         return 1
     return 0
+
+
+_HINT = " `combee import --help` lists what is read, and says how to name the columns of a table."
 
 
 def _why_not(file: FileReport) -> str:
@@ -54,7 +64,9 @@ def _tell(report: ImportReport) -> None:
         counts = (
             f"{counted(file.new, 'new trace')}, {counted(file.duplicates, 'duplicate')}, {file.rejected:,} rejected"
         )
-        click.echo(f"{file.path}: {file.format or 'not read'} ({file.skipped or file.reason}): {counts}")
+        # Why no file at all could be read is said at the end, once.
+        why = f" ({file.skipped or file.reason})" if file.format or report.traces else ""
+        click.echo(f"{file.path}: {file.format or 'not read'}{why}: {counts}")
     if report.rejected:
         click.echo("`combee rejects` lists what could not be read and why.")
 

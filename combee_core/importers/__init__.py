@@ -65,7 +65,7 @@ def _read_collection(collection: Collection, format: str | None, chosen: Importe
         if run is not None:
             yield RunReading(run.main, run.format, run.reason, run.read())
         elif blob.path in parts:
-            yield SkippedReading(blob, parts[blob.path])
+            yield SkippedReading(blob, parts[blob.path], is_part=True)
         else:
             yield _passed_over(read_blob(blob, FORMATS.get(format or ""), chosen), collection)
 

@@ -40,12 +40,23 @@ def collections_in(paths: Sequence[Path], names: Mapping[Path, str]) -> Iterator
 
 
 def _files_in(folder: Path, shown: str) -> Iterator[Blob]:
-    """The files of a folder and below, and what archives among them hold, in the order of their names."""
+    """The files of a folder and below, and what archives among them hold."""
+    for path, place in files_below(folder):
+        blob = file_blob(path, shown_name(shown, place), place)
+        yield from _members(blob, place) or [blob]
+
+
+def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Files of a folder and below that are not hidden, each with its path inside, in the order of their names."""
     for path in sorted(folder.rglob("*")):
         place = path.relative_to(folder).as_posix()
         if path.is_file() and not any(part.startswith(_HIDDEN) for part in place.split("/")):
-            blob = file_blob(path, f"{shown.rstrip('/')}/{place}", place)
-            yield from _members(blob, place) or [blob]
+            yield path, place
+
+
+def shown_name(given: str, place: str) -> str:
+    """The name that people see for what was given, or for a file in it."""
+    return f"{given.rstrip('/')}/{place}" if place else given
 
 
 def _members(blob: Blob, place: str = "") -> list[Blob] | None:

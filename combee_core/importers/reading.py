@@ -25,8 +25,9 @@ class FileReading:
     """A file, or a member of an archive. Iterate it once for its traces and rejects.
 
     `format` is None when nothing was recognised, and `refusal` then says why in one sentence. `formats` may grow while
-    reading, for a file can hold several. `skipped` says why a file that belongs to a run is no trace. `columns` names
-    the columns of a table that nobody recognised: a mapping can make traces of it.
+    reading, for a file can hold several. `skipped` says why a file that belongs to a run is no trace, and `is_part`
+    that other files were read with the help of this one. `columns` names the columns of a table that nobody recognised:
+    a mapping can make traces of it.
     """
 
     def __init__(self, blob: Blob) -> None:
@@ -35,6 +36,7 @@ class FileReading:
         self.reason = ""
         self.refusal = ""
         self.skipped: str | None = None
+        self.is_part = False
         self.columns: tuple[str, ...] = ()
 
     @property
@@ -49,9 +51,9 @@ class FileReading:
 class SkippedReading(FileReading):
     """A file that is not read by itself, with the reason."""
 
-    def __init__(self, blob: Blob, reason: str) -> None:
+    def __init__(self, blob: Blob, reason: str, is_part: bool = False) -> None:
         super().__init__(blob)
-        self.skipped = reason
+        self.skipped, self.is_part = reason, is_part
 
 
 class RunReading(FileReading):
@@ -167,7 +169,7 @@ class BlobReading(FileReading):
         notes = "".join(f"; {note}" for note in self.blob.notes)
         self.is_faulty = bool(notes) or is_fault(looks)
         self.looks = looks + notes
-        self.refusal = refusal(self.shown, looks + notes, (importer.title for importer in FORMATS.values()))
+        self.refusal = refusal(self.shown, looks + notes)
         self.close()
 
     def _note(self, importer: Importer, reason: str, record: Record) -> None:

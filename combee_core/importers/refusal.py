@@ -1,7 +1,6 @@
-"""One sentence for a file that holds no traces: what it looks like, and what Combee reads."""
+"""One sentence for a file that holds no traces: what it looks like."""
 
 import re
-from collections.abc import Iterable
 
 from combee_core.importers.json_text import clean_text
 
@@ -64,6 +63,6 @@ def describe(value: object) -> str:
     return "null" if value is None else "true or false" if isinstance(value, bool) else "a number"
 
 
-def refusal(name: str, looks: str, titles: Iterable[str]) -> str:
-    """The sentence: the file, what it looks like, and which formats are read."""
-    return f"{name} holds no traces that Combee can read: {looks}. It reads {', '.join(titles)}."
+def refusal(name: str, looks: str) -> str:
+    """The sentence: the file, and what it looks like."""
+    return f"{name} holds no traces that Combee can read: {looks}."

@@ -214,4 +214,14 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         "alter table batches add column adopted varchar",
     ),
     "m013_lost_calls": ("alter table runs add column lost_calls integer default 0",),
+    "m014_gatherings": (
+        "create sequence gathering_number",
+        """
+        create table gatherings (
+            key varchar primary key,
+            number bigint not null default nextval('gathering_number'),
+            gathering varchar not null
+        )
+        """,
+    ),
 }

@@ -5,10 +5,7 @@ Not inside the database: a second copy of every text there doubles the time of a
 
 import io
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
@@ -47,9 +44,13 @@ class Originals:
         return found
 
     def drop_unused(self, sha256: str) -> None:
-        """Remove a copy that no import refers to."""
+        """Remove a copy that neither an import nor a gathering of files refers to."""
         with self._database.write() as cursor:
-            used = cursor.execute("select count(*) from imports where original = ?", [sha256]).fetchall()[0][0]
+            used = cursor.execute(
+                "select (select count(*) from imports where original = ?) "
+                "+ (select count(*) from gatherings where contains(gathering, ?))",
+                [sha256, sha256],
+            ).fetchall()[0][0]
             if not used:
                 cursor.execute("delete from originals where sha256 = ?", [sha256])
                 self._place(sha256).unlink(missing_ok=True)
@@ -57,17 +58,6 @@ class Originals:
     def all(self) -> list[Row]:
         """sha256, name and bytes of every kept file, oldest first."""
         return self._database.rows("select * from originals order by kept_at, sha256")
-
-    @contextmanager
-    def unpacked(self, sha256: str) -> Iterator[Path]:
-        """The file as it was, for as long as the block runs. Raises StoreError when the copy is gone."""
-        handle, unpacked = tempfile.mkstemp(dir=self.folder)
-        try:
-            with self.open(sha256) as source, os.fdopen(handle, "wb") as target:
-                shutil.copyfileobj(source, target, CHUNK)
-            yield Path(unpacked)
-        finally:
-            Path(unpacked).unlink(missing_ok=True)
 
     def open(self, sha256: str) -> io.BufferedReader:
         """The bytes of the file as it was, to be read from any position. Raises StoreError when the copy is gone."""

@@ -265,6 +265,10 @@ class Traces:
         )
         return [row["id"] for row in rows]
 
+    def imports_of_original(self, sha256: str) -> list[int]:
+        """Numbers of the imports that were read from a kept file."""
+        return [row["id"] for row in self._database.rows("select id from imports where original = ?", [sha256])]
+
     def original_of(self, trace_id: str) -> str | None:
         """SHA-256 of the kept file that a trace was first read from, or None."""
         row = self._database.row(

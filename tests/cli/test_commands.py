@@ -236,6 +236,18 @@ def test_wrong_usage_ends_with_two(shell, arguments):
     shell(*arguments, code=2)
 
 
+def test_why_files_were_not_read_is_said_once_and_the_formats_stand_in_the_help(shell, tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("just words")
+    out, err = shell("import", tmp_path / "a.txt", tmp_path / "b.txt", code=1)
+    assert (out + err).count("it is text without JSON") == 2
+    assert "ATIF" not in out + err
+    assert "`combee import --help` lists what is read" in err
+    out, _ = shell("import", "--help")
+    for title in ("ATIF trajectories", "OpenAI chat messages", "Harbor job folders"):
+        assert " ".join(out.split()).count(title) == 1
+
+
 def test_a_folder_without_files_and_a_file_of_another_format_are_told_as_such(shell, chats, tmp_path):
     (tmp_path / "empty").mkdir()
     _, err = shell("import", tmp_path / "empty", code=1)

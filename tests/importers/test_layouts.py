@@ -88,6 +88,19 @@ def test_a_trial_without_a_trajectory_is_read_from_the_agents_own_log(tmp_path: 
     assert (trace.messages[0].text, trace.outcome.success, trace.source.format) == ("I did it.", True, "harbor")
 
 
+def test_traces_that_lie_beside_the_trials_of_a_job_come_in_as_well(tmp_path: Path) -> None:
+    said = {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}
+    job = write(tmp_path, {
+        "job/t__abc/agent/trajectory.json": TRAJECTORY,
+        "job/t__abc/result.json": trial(1.0),
+        "job/config.json": {"n_attempts": 1},
+        "job/chats.jsonl": said,
+    })  # fmt: skip
+    found = {result.reading.shown.rpartition("job/")[2]: result for result in read_all(job)}
+    assert [trace.task for trace in found["chats.jsonl"].traces] == ["q"]
+    assert found["config.json"].reading.skipped == "part of the Harbor job, holds no trace itself"
+
+
 def test_tau2_simulations_are_joined_with_their_tasks(tmp_path: Path) -> None:
     simulation = {"id": "s1", "task_id": "7", "termination_reason": "max_steps", "messages": [
         {"role": "user", "content": "Help."}, {"role": "assistant", "content": "How?"}]}  # fmt: skip

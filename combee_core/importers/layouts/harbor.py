@@ -17,6 +17,7 @@ from combee_core.importers.reading import read_blob
 from combee_core.importers.runs import Files, Run, join, parent
 from combee_core.trace import Outcome, Trace
 
+_OF_THE_JOB = ("result.json", "config.json", "lock.json", "job.log")
 _NATIVE_LOGS = (".jsonl", ".txt", ".json")
 _INFRASTRUCTURE = (
     "environment",
@@ -45,8 +46,9 @@ class HarborJob:
             main = _main_file(files, folder)
             if main is not None:
                 parts = {path: f"part of the trial {_name(folder)}" for path in files.below(folder) if path != main}
-                for path in files.in_folder(parent(folder)) if folder else ():
-                    parts[path] = "part of the Harbor job, holds no trace itself"
+                for name in _OF_THE_JOB if folder else ():
+                    if (path := join(parent(folder), name)) in files:
+                        parts[path] = "part of the Harbor job, holds no trace itself"
                 yield Run(files[main], self.name, _reason(files, folder, main), _reader(files, folder, main), parts)
 
 
