@@ -24,6 +24,7 @@ CLEAR = "rgba(0,0,0,0)"
 LOOKS: dict[Fate, Look] = {
     "in_prompt": Look("in the prompt", "square", "#2F6FDB", "#2F6FDB", 0),
     "held": Look("held back for the review", "square", "rgba(47,111,219,.22)", "#2F6FDB", 2),
+    "late": Look("came late, joined the next batch", "circle", CLEAR, "#2F6FDB", 1.6),
     "lost_above": Look("kept by its group, lost above", "square", "rgba(199,125,10,.38)", "#C77D0A", 2),
     "dropped": Look("dropped", "square", CLEAR, "#8C877D", 1.2),
     "failed": Look("failed", "x-thin", "#C23B2B", "#C23B2B", 2),

@@ -9,7 +9,7 @@ from combee_core.errors import CombeeError
 from combee_core.store.database import Row
 from combee_core.workspace import Workspace
 from pages.merge_html import came_in_html, contradictions_html, lessons_html, operations_html
-from pages.merge_view import MergeView
+from pages.merge_view import MergeView, taken_over
 from pages.numbers import compact, counted, duration, money
 
 STATES = {
@@ -101,6 +101,8 @@ def _with_share(view: MergeView, name: str) -> str:
 def _reflection(inspected: Inspected, row: Row) -> None:
     view, output = inspected.view, row["output"]
     _trace(inspected.workspace, row["trace"])
+    if output.get("adopted"):
+        st.caption(f"Taken over from an earlier batch ({taken_over(row)}).")
     lessons = lessons_html(view, row["id"], inspected.version)
     if lessons:
         _listed(counted(len(view.of_reflection[row["id"]]), "lesson"), lessons)

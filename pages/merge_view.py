@@ -205,6 +205,7 @@ def in_words(view: MergeView, live: bool) -> list[tuple[Fate, str]]:
     words: dict[Fate, str] = {
         "in_prompt": f"in the prompt{through}",
         "held": "held back for the review",
+        "late": "came late and joined the next batch",
         "lost_above": "lost above their group" if deep else "lost at the final merge",
         "dropped": _dropped_by(view),
         "waiting": "waiting to be merged" if live else "not merged",
@@ -230,8 +231,17 @@ def notes(node: Row) -> list[str]:
         "contradiction": "contradictions",
     }
     words = ["passed on unmerged"] if node["state"] == "carried" else []
+    words += [taken_over(node)] if node["output"].get("adopted") else []
+    words += ["hedged"] if node["output"].get("hedged") else []
     words += ["asked twice"] if node["output"].get("rechecked") else []
     return words + [f"{count:,} {word if count == 1 else plurals[word]}" for word, count in counts.items() if count]
+
+
+def taken_over(node: Row) -> str:
+    """Where a reflection comes from that an iteration has taken over from an earlier one."""
+    iteration, _, number = node["output"]["adopted"].removeprefix("i").partition(".r")
+    why = "second chance" if node["output"]["second_chance"] else "late"
+    return f"{why}: from reflection {number} of iteration {iteration}"
 
 
 def _dropped_by(view: MergeView) -> str:
@@ -243,6 +253,8 @@ def _dropped_by(view: MergeView) -> str:
 
 def lesson_end(view: MergeView, lesson: LessonFate) -> list[str]:
     """What became of each copy of a lesson, a sentence a group: "Group 3 kept it, the final merge did not"."""
+    if lesson.fate == "late":
+        return ["Too late for its groups: it joined the next batch"]
     sentences = []
     for merge, fate in lesson.by_group.items():
         name = view.name(merge)

@@ -20,7 +20,7 @@ from combee_core.workspace import RunSettings, TraceFilter, Workspace
 
 SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
-    *("cost_usd", "wall_s", "lessons", "dropped_lessons", "held_lessons", "bullets", "strategy"),
+    *("cost_usd", "wall_s", "lessons", "dropped_lessons", "held_lessons", "carried_lessons", "bullets", "strategy"),
     *("failures", "stopped_by", "limit_changes", "levels", "recovered_citations", "rechecks", "hedged"),
     *("late_reflections", "second_chances"),
 )

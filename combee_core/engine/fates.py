@@ -1,4 +1,4 @@
-"""What became of every lesson: in the prompt, held back for the review, lost above its group, dropped by it, or failed.
+"""What became of every lesson: in the prompt, held back, handed on to the next batch, lost on its way up, or dropped.
 
 Read from the stored nodes of one iteration, so that it says the same during a run, after it and years later.
 """
@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from combee_core.engine.tree import took_effect
 
-Fate = Literal["in_prompt", "held", "lost_above", "dropped", "failed", "waiting"]
+Fate = Literal["in_prompt", "held", "late", "lost_above", "dropped", "failed", "waiting"]
 
 # Best first: a reflection copy shows the best that became of any of its lessons.
-ORDER: tuple[Fate, ...] = ("in_prompt", "held", "lost_above", "waiting", "dropped", "failed")
+ORDER: tuple[Fate, ...] = ("in_prompt", "held", "late", "lost_above", "waiting", "dropped", "failed")
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,21 @@ class CopyFate:
 
 
 def lesson_fates(nodes: Sequence[Mapping[str, Any]]) -> list[LessonFate]:
-    """Every lesson of an iteration in plan order; a merge that was given up drops nothing, its lessons wait."""
+    """Every lesson of an iteration in plan order; a merge that was given up drops nothing, its lessons wait.
+
+    What no merge has read by the end was too late for its groups (quorum): the next batch takes it over.
+    """
     merges = [node for node in nodes if node["kind"] != "reflection" and node["output"]]
     bullets, ends = _ends(merges)
     readers = _readers(merges)
+    unread: Fate = "waiting" if ends is None else "late"
     fates = []
     for node in nodes:
         if node["kind"] != "reflection":
             continue
         for lesson in node["output"].get("lessons", ()):
             by_group = {merge["id"]: _fate_in(lesson["id"], merge, ends) for merge in readers[node["id"]]}
-            fate: Fate = min(by_group.values(), key=ORDER.index, default="waiting")
+            fate: Fate = min(by_group.values(), key=ORDER.index, default=unread)
             landed = tuple(sorted(bullets[lesson["id"]]))
             fates.append(LessonFate(lesson["id"], lesson["text"], node["trace"], node["id"], fate, landed, by_group))
     return fates

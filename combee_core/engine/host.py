@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 from combee_core.engine.budget import BudgetReached
+from combee_core.engine.collector import seldom_collected
 from combee_core.engine.events import Events, RunEnded, RunStarted, Spent
 from combee_core.engine.progress import Board, Progress
 from combee_core.engine.run import Run
@@ -129,4 +130,5 @@ class Host:
             # The run reads how it ended the last time before it is marked as running.
             work = Run(self._database, run, learner, self._board.live(run), partial(self.events.emit, run))
             self._runs.set_state(run, "running")
-            await work.work()
+            with seldom_collected():
+                await work.work()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from combee_core.engine.fates import lesson_fates
 from combee_core.engine.iteration import INSTRUCTION_CHARS
 from combee_core.engine.outlook import planned_nodes
 from combee_core.engine.report import merge_tree, run_summary
@@ -146,6 +147,8 @@ class TestStaleness:
         run, _ = place.learn(Scripted(), batch=4, staleness=1)
         made = [row["version"] for row in place.runs.iterations(run)]
         assert [batch["reflected_on"] for batch in place.runs.batches(run)] == [None, None, made[0], made[1]]
+        told = [each["reflected_on"] for each in merge_tree(place.database, run)["iterations"]]
+        assert told == [None, None, f"p@{made[0]}", f"p@{made[1]}"]
         fresh, _ = place.learn(Scripted(), batch=4)
         made = [row["version"] for row in place.runs.iterations(fresh)]
         assert [batch["reflected_on"] for batch in place.runs.batches(fresh)] == [None, *made[:3]]
@@ -292,6 +295,14 @@ class TestQuorum:
         assert sources[late] == "i2.r10"
         summary = run_summary(place.database, run)
         assert (summary["lessons"], summary["dropped_lessons"]) == (18, 0)
+        first, second = merge_tree(place.database, run)["iterations"]
+        assert first["adopted"] == []
+        assert second["adopted"] == [{"reflection": "i1.r5", "trace": late, "lessons": None}]
+        (taken,) = [node for node in second["nodes"] if node["id"] == "i2.r10"]
+        assert (taken["adopted"], taken["second_chance"], taken["attempts"]) == ("i1.r5", False, 0)
+        fates = {lesson.reflection: lesson.fate for lesson in lesson_fates(place.runs.nodes(run, 1))}
+        assert [name for name, fate in fates.items() if fate != "in_prompt"] == ["i1.r5"]
+        assert fates["i1.r5"] == "late", "it does not wait any more: the next batch has it"
 
     def test_the_last_batch_waits_for_everybody(self, bench: MakeBench) -> None:
         place = bench(9)

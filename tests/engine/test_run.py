@@ -346,7 +346,22 @@ def test_retain_carry_loses_nothing_whatever_the_merge_leaves_out(bench):
         node for node in merge_tree(place.database, run)["iterations"][0]["nodes"] if node["kind"] != "reflection"
     ]
     assert all(row["carried"] for node in merges for row in node["operations"]), "each is marked"
-    assert run_summary(place.database, run)["dropped_lessons"] == 0
+    *groups, final = merges
+    assert all(node["items"] == {"in": 6, "merged": 0, "carried": 6, "held": 0, "dropped": 0} for node in groups)
+    assert final["items"]["carried"] == final["items"]["in"]
+    summary = run_summary(place.database, run)
+    assert (summary["lessons"], summary["dropped_lessons"], summary["carried_lessons"]) == (9, 0, 9)
+
+
+def test_the_tree_counts_what_became_of_each_item_that_a_merge_was_given(bench):
+    place = bench(9)
+    run, _ = place.learn(Scripted(merge=lambda items: add_each(items[1:])), batch=9, recheck=False, min_support=2)
+    for node in merge_tree(place.database, run)["iterations"][0]["nodes"]:
+        if node["kind"] != "reflection":
+            counts = dict(node["items"])
+            assert counts["in"] == counts["merged"] + counts["carried"] + counts["held"] + counts["dropped"]
+            assert counts["dropped"] == len(node["dropped"]) > 0
+    assert run_summary(place.database, run)["carried_lessons"] == 0
 
 
 def test_an_operation_without_sources_gets_those_that_its_text_shows(bench):

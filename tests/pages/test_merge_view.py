@@ -49,6 +49,36 @@ def test_failed_reflections_are_counted_apart() -> None:
     assert in_words(grown(8, failed=(1, 2)), live=False)[-1] == ("failed", "2 reflections failed")
 
 
+def late() -> MergeView:
+    """Sixteen lessons of which that of reflection 5 came too late for all of its groups."""
+    nodes = grown(16).nodes
+    return MergeView(
+        {name: row | {"inputs": [one for one in row["inputs"] if one != "i1.r5"]} for name, row in nodes.items()}
+    )
+
+
+def test_a_reflection_that_was_late_for_its_groups_has_joined_the_next_batch() -> None:
+    view = late()
+    (lesson,) = view.of_reflection["i1.r5"]
+    assert lesson_end(view, lesson) == ["Too late for its groups: it joined the next batch"]
+    assert ("late", "1 came late and joined the next batch") in in_words(view, live=False)
+    assert not any(fate == "waiting" for fate, _ in in_words(view, live=True))
+    assert view.search("", only_dropped=True) == []
+
+
+def test_until_the_final_merge_is_there_a_late_reflection_waits() -> None:
+    rows = dict(late().nodes)
+    rows["i1.final"] = rows["i1.final"] | {"state": "waiting", "output": {}}
+    assert MergeView(rows).of_reflection["i1.r5"][0].fate == "waiting"
+
+
+def test_a_reflection_that_was_taken_over_says_from_where_and_why() -> None:
+    row = grown(4).nodes["i1.r1"]
+    for again, why in ((False, "late"), (True, "second chance")):
+        output = row["output"] | {"adopted": "i3.r12", "second_chance": again}
+        assert notes(row | {"output": output}) == [f"{why}: from reflection 12 of iteration 3"]
+
+
 def test_each_copy_of_a_lesson_has_a_sentence_that_says_where_it_went() -> None:
     view = mixed()
     gold, silver, clay = (view.of_reflection[f"i1.r{number}"][0] for number in (9, 3, 1))
