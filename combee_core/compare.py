@@ -15,6 +15,7 @@ from combee_core.specificity import Carried, Specificity, specificity
 from combee_core.store.database import Database, Row
 from combee_core.store.runs import Runs
 from combee_core.store.versions import Version, Versions
+from combee_core.variants import read_variant
 
 
 def compare_runs(database: Database, runs: Sequence[str]) -> Row:
@@ -35,13 +36,15 @@ def compare_runs(database: Database, runs: Sequence[str]) -> Row:
 
 
 def not_started(name: str, error: str) -> Row:
-    """The row of a strategy that could not be started, with the reason and no numbers."""
-    return dict.fromkeys(_COLUMNS) | {"name": name, "label": name, "state": "refused", "error": error}
+    """The row of a variant that could not be started, with the reason and no numbers."""
+    variant = read_variant(name)
+    told = {"name": name, "label": variant.words, "strategy": variant.strategy, "state": "refused", "error": error}
+    return dict.fromkeys(_COLUMNS) | told
 
 
 BUDGETS = ("max_calls", "max_tokens", "max_cost", "max_minutes")
 _COLUMNS = (
-    *("name", "label", "run", "state", "error", "prompt", "version", "traces", "iterations", "batch_sizes"),
+    *("name", "label", "strategy", "run", "state", "error", "prompt", "version", "traces", "iterations", "batch_sizes"),
     *("bullets", "prompt_tokens", "lessons", "kept", "dropped", "held", "traces_covered", "specificity"),
     *("calls", "failed_calls", "input_tokens", "output_tokens", "cost_usd", "wall_s", "settings"),
 )
@@ -53,7 +56,7 @@ def _row(database: Database, run: str, traces: frozenset[str]) -> Row:
     version = _version(database, summary)
     bullets = [bullet.content for bullet in version.playbook.bullets] if version else []
     found = {
-        "name": summary["strategy"],
+        "name": summary["settings"].get("compared_as") or summary["strategy"],
         "batch_sizes": [row["batch_size"] for row in iterations],
         "prompt_tokens": _tokens(version) if version else 0,
         "kept": summary["lessons"] - summary["dropped_lessons"] - summary["held_lessons"],
@@ -108,13 +111,16 @@ def _rounded(number: float | None) -> float | None:
 
 
 def _labels(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What to call each run: its strategy, then the settings in which it is not like the others of that strategy."""
+    """What to call each run: its strategy, what was varied, and what else differs among runs of that strategy."""
     told = [_told(each) for each in settings]
+    named = [each.get("compared_as") or own["strategy"] for each, own in zip(settings, told, strict=True)]
+    variants = [read_variant(name) for name in named]
     labels = []
-    for own in told:
-        others = [other for other in told if other["strategy"] == own["strategy"]]
-        differ = [name for name in own if len({other[name] for other in others}) > 1]
-        labels.append(", ".join([own["strategy"], *(f"{name.replace('_', ' ')} {own[name]}" for name in differ)]))
+    for own, variant in zip(told, variants, strict=True):
+        others = [(v.changed, other) for v, other in zip(variants, told, strict=True) if v.strategy == variant.strategy]
+        open_ = [name for name in own if name not in variant.changed]
+        rest = [name for name in open_ if len({other[name] for changed, other in others if name not in changed}) > 1]
+        labels.append(", ".join([variant.words, *(f"{name.replace('_', ' ')} {own[name]}" for name in rest)]))
     return [
         label if labels.count(label) == 1 else f"{label} ({labels[: place + 1].count(label)})"
         for place, label in enumerate(labels)
@@ -124,7 +130,9 @@ def _labels(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 def _told(settings: Mapping[str, Any]) -> dict[str, str]:
     """Settings that may tell two runs apart, as text; runs from before a setting was there had its default."""
     whole = RunSettings.model_validate({"prompt": "any"} | dict(settings))
-    values = whole.model_dump(exclude={"prompt", "compared_for", "base", "endpoint", "batch_from", *BUDGETS})
+    values = whole.model_dump(
+        exclude={"prompt", "compared_for", "compared_as", "base", "endpoint", "batch_from", *BUDGETS}
+    )
     words = {None: "auto", True: "on", False: "off"}
     told = {
         name: words[value] if value is None or value is True or value is False else str(value)

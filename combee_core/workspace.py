@@ -44,15 +44,16 @@ from combee_core.store.preferences import Preferences
 from combee_core.store.runs import Runs
 from combee_core.store.traces import ImportCounts, TraceFilter, Traces
 from combee_core.store.versions import Version, Versions
-from combee_core.strategies import StrategyName, check_learner
+from combee_core.strategies import check_learner
 from combee_core.trace import Trace
+from combee_core.variants import Variant, read_variant
 
 
 @dataclass(frozen=True)
 class Started:
-    """One strategy of a comparison: the run that was started for it, or why there is none."""
+    """One variant of a comparison, by its name: the run that was started for it, or why there is none."""
 
-    strategy: StrategyName
+    name: str
     run: str | None
     error: str | None = None
 
@@ -228,24 +229,25 @@ class Workspace:
     def start_comparison(
         self,
         settings: RunSettings,
-        strategies: Sequence[StrategyName],
+        names: Sequence[str],
         which: TraceFilter | None = None,
         api_key: str | None = None,
     ) -> list[Started]:
-        """Start a run for each strategy, one after the other, all with these settings and from the same version.
+        """Start a run for each variant, one after the other, all with these settings and from the same version.
 
-        The versions of strategy S are those of the prompt `NAME-S`, so that the prompt itself stays as it is. A
-        strategy that cannot be started is reported; the others go on, also when one of them fails.
+        `names` are strategies, or strategies with settings of their own, such as `combee:copies=1`. The versions of S
+        are those of the prompt `NAME-S`, so that the prompt itself stays as it is. A strategy that cannot be started is
+        reported; the others go on, also when one of them fails.
         """
         trace_ids = self._some_traces(which)
         base = self._base_version(settings)
         reference = f"{settings.prompt}@{base}" if base else None
-        planned = {name: _for_strategy(settings, name, reference) for name in strategies}
+        planned = {name: _compared(settings, read_variant(name), reference) for name in names}
         started: list[Started] = []
         last = None
         for name, one in planned.items():
             try:
-                check_learner(name, with_model=one.endpoint is not None)
+                check_learner(one.strategy, with_model=one.endpoint is not None)
             except CombeeError as error:
                 started.append(Started(name, None, str(error)))
             else:
@@ -460,13 +462,14 @@ class Workspace:
         )
 
 
-def _for_strategy(settings: RunSettings, name: StrategyName, base: str | None) -> RunSettings:
+def _compared(settings: RunSettings, variant: Variant, base: str | None) -> RunSettings:
     """The settings of one run of a comparison. Raises CombeeError where the prompt's name leaves no room for it."""
-    prompt = f"{settings.prompt}-{name}"
+    prompt = f"{settings.prompt}-{variant.slug}"
+    told = {"prompt": prompt, "base": base, "compared_for": settings.prompt}
+    changed = variant.of(settings).model_dump()
     try:
-        told = {"prompt": prompt, "strategy": name, "base": base, "compared_for": settings.prompt}
-        return RunSettings.model_validate(settings.model_dump() | told)
-    except ValueError as error:
+        return RunSettings.model_validate(changed | told)
+    except ValidationError as error:
         raise CombeeError(f"{settings.prompt} is too long a name for a comparison: its runs learn {prompt}.") from error
 
 

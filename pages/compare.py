@@ -139,7 +139,7 @@ def show_figures(rows: Sequence[Row]) -> None:
         alt="Bullets, tokens, lessons, traces, specifics, calls, cost and time of each run; the table holds the same",
     )
     show_table(rows)
-    if any(row["name"] in ("summary", "hierarchical-summary") for row in rows):
+    if any(row["strategy"] in ("summary", "hierarchical-summary") for row in rows):
         st.caption(
             "A summary stands for every lesson that it was written from: none of them counts as dropped, and all their "
             "traces stand behind it. What its text still says shows in the numbers, identifiers and names kept."

@@ -132,7 +132,7 @@ def _bars(panel: Panel, rows: Sequence[Row], ink: str) -> list[dict[str, Any]]:
     """One bar a run; the lessons in three parts, in the colours that their fates have everywhere."""
     labels = [escape(row["label"]) for row in rows]
     if panel.title != LESSONS:
-        colours = [HONEY if row["name"] == "combee" else GREY for row in rows]
+        colours = [HONEY if row["strategy"] == "combee" else GREY for row in rows]
         bar = _bar(labels, [panel.value(row) or 0 for row in rows], {"color": colours})
         return [_written(bar, panel, rows, ink)]
     parts = (("kept", "in_prompt"), ("held", "held"), ("dropped", "dropped"))
@@ -197,7 +197,7 @@ def trade_figure(rows: Sequence[Row], ink: str) -> dict[str, Any]:
                 "%{customdata[0]:,} bullets<extra></extra>",
                 "marker": {
                     "size": [10 + 26 * (row["bullets"] / most) ** 0.5 for row in known],
-                    "color": [HONEY if row["name"] == "combee" else GREY for row in known],
+                    "color": [HONEY if row["strategy"] == "combee" else GREY for row in known],
                     "opacity": 0.85,
                     "line": {"width": 1, "color": ink},
                 },

@@ -6,13 +6,26 @@ import pandas as pd
 import streamlit as st
 
 from combee_core.errors import CombeeError
-from combee_core.strategies import STRATEGIES, StrategyName
+from combee_core.strategies import STRATEGIES
+from combee_core.variants import read_variant
 from combee_core.workspace import Workspace
 from pages import address
 from pages.numbers import compact, duration, money
 from pages.run_form import Planned, run_form
 from pages.run_plan import show_model
 from pages.session_key import session_key
+
+ABLATIONS = {
+    "combee:copies=1": "combee, one copy",
+    "combee:copies=3": "combee, three copies",
+    "combee:copies=4": "combee, four copies",
+    "combee:shuffle=plain": "combee, plain shuffle",
+    "combee:shuffle=none": "combee, no shuffle",
+    "combee:groups=1": "combee, one level",
+    "combee:groups=4": "combee, four groups",
+    "combee:recheck=off:fold-twins=off:retain=off": "combee, nothing asked again, folded or offered",
+}
+"""Variants to choose from, the paper's ablations first, in words."""
 
 FAILURES = "compare_failures"
 """Session key of what could not be started, said once on the next screen."""
@@ -22,13 +35,13 @@ def show_form(workspace: Workspace) -> None:
     """The form on the left, what each strategy would take on the right."""
     form, plan = st.columns(2, gap="large")
     with form:
-        names = _strategies(workspace)
+        names = _strategies(workspace) + _variants()
         planned = run_form(workspace, with_strategy=False)
     with plan:
         _plan(workspace, planned, names)
 
 
-def _strategies(workspace: Workspace) -> list[StrategyName]:
+def _strategies(workspace: Workspace) -> list[str]:
     offline = workspace.endpoint() is None
     chosen = st.pills(
         "Strategies",
@@ -46,7 +59,26 @@ def _strategies(workspace: Workspace) -> list[StrategyName]:
     return list(chosen)
 
 
-def _plan(workspace: Workspace, planned: Planned | None, names: Sequence[StrategyName]) -> None:
+def _variants() -> list[str]:
+    """Strategies with settings of their own: some to choose from, others to write."""
+    return st.multiselect(
+        "Variants",
+        ABLATIONS,
+        key="compare_variants",
+        format_func=_worded,
+        accept_new_options=True,
+        persist_state="session",
+        placeholder="None",
+        help="Strategies with settings of their own. Others can be written, with settings called as the options of "
+        "`combee learn`: combee:groups=4, or top-k:groups=8:seed=1.",
+    )
+
+
+def _worded(name: str) -> str:
+    return ABLATIONS.get(name, name)
+
+
+def _plan(workspace: Workspace, planned: Planned | None, names: Sequence[str]) -> None:
     able = planned is not None and bool(names)
     if planned is not None and names:
         try:
@@ -68,12 +100,16 @@ def _plan(workspace: Workspace, planned: Planned | None, names: Sequence[Strateg
     )
 
 
-def _estimates(workspace: Workspace, planned: Planned, names: Sequence[StrategyName]) -> None:
+def _estimates(workspace: Workspace, planned: Planned, names: Sequence[str]) -> None:
     """Tree, calls, tokens, cost and time of each strategy, as the Learn page would say them."""
-    settings = [planned.settings.with_strategy(name) for name in names]
+    variants = [read_variant(name) for name in names]
+    settings = [variant.of(planned.settings) for variant in variants]
     found = [workspace.estimate(each, planned.which) for each in settings]
     known = planned.settings.endpoint is not None
-    columns: dict[str, list[object]] = {"Strategy": list(names), "Iterations": [each.iterations for each in found]}
+    columns: dict[str, list[object]] = {
+        "Strategy": [variant.words for variant in variants],
+        "Iterations": [each.iterations for each in found],
+    }
     if known:
         columns |= {
             "Calls": [each.calls for each in found],
@@ -90,7 +126,7 @@ def _estimates(workspace: Workspace, planned: Planned, names: Sequence[StrategyN
         st.caption(f"All together about {duration(sum(each.seconds or 0 for each in found))}.")
 
 
-def _start(workspace: Workspace, planned: Planned, names: Sequence[StrategyName], form: int) -> None:
+def _start(workspace: Workspace, planned: Planned, names: Sequence[str], form: int) -> None:
     """Start the comparison once, also when the button was clicked twice."""
     if form != st.session_state["compare_form"]:
         return

@@ -127,6 +127,27 @@ def test_runs_of_one_strategy_are_told_apart_by_what_they_do_not_share(shop):
     assert labels == ["combee, copies 2", "combee, copies 1 (1)", "combee, copies 1 (2)", "naive"]
 
 
+def test_what_was_varied_names_a_run_and_what_else_differs_comes_after_it(shop):
+    runs = [
+        one.run
+        for settings in (RunSettings(prompt="shop", seed=1), RunSettings(prompt="shop", seed=2, copies=4))
+        for one in shop.start_comparison(settings, ["combee", "combee:copies=1"])
+    ]
+    for run in runs:
+        shop.wait(run)
+
+    def labels(*some: str) -> list[str]:
+        return [row["label"] for row in shop.compare_runs(some)["strategies"]]
+
+    assert labels(*runs[:2]) == ["combee", "combee, copies 1"]
+    assert labels(*runs) == [
+        "combee, copies 2, seed 1",
+        "combee, copies 1, seed 1",
+        "combee, copies 4, seed 2",
+        "combee, copies 1, seed 2",
+    ]
+
+
 def test_a_comparison_says_when_the_traces_were_not_the_same_and_makes_no_call(shop, stand_in, tmp_path):
     first = shop.learn(asked(stand_in))["run"]
     bring_more = tmp_path / "more"

@@ -7,27 +7,40 @@ import click
 from combee_core.cli.common import Session, say, table, with_filter, with_workspace
 from combee_core.cli.runs import attend, learn, money, settings_of
 from combee_core.compare import not_started
+from combee_core.errors import CombeeError
 from combee_core.store.database import Row
-from combee_core.strategies import STRATEGIES, StrategyName
+from combee_core.strategies import STRATEGIES
+from combee_core.variants import read_variant
 from combee_core.workspace import TraceFilter
 
 
 class Names(click.ParamType[tuple[str, ...]]):
-    """Names with commas between them, each of them once; one of `known` where that is given."""
+    """Names with commas between them, each of them once."""
 
     name = "names"
 
-    def __init__(self, what: str, known: tuple[str, ...] = ()) -> None:
-        self._what, self._known = what, known
+    def __init__(self, what: str) -> None:
+        self._what = what
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> tuple[str, ...]:
         """The names in order."""
         names = tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
         if not names:
             self.fail(f"no {self._what} is named", param, context)
-        for name in names:
-            if self._known and name not in self._known:
-                self.fail(f"there is no {self._what} {name}: choose from {', '.join(self._known)}", param, context)
+        return names
+
+
+class Variants(Names):
+    """Strategies, each with settings of its own or without."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> tuple[str, ...]:
+        """The variants as they were written, in order."""
+        names = super().convert(value, param, context)
+        try:
+            for name in names:
+                read_variant(name)
+        except CombeeError as error:
+            self.fail(str(error).rstrip("."), param, context)
         return names
 
 
@@ -35,10 +48,11 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--prompt", help="Name of the prompt; the versions of strategy S are those of NAME-S.")
 @click.option(
     "--strategies",
-    type=Names("strategy", tuple(STRATEGIES)),
+    type=Variants("strategy"),
     default="combee,naive",
     show_default=True,
-    help=f"Any of {', '.join(STRATEGIES)}, with commas between them.",
+    help=f"Any of {', '.join(STRATEGIES)}, with commas between them; combee:copies=1:shuffle=plain has settings of its "
+    "own, called as the options of learn.",
 )
 @click.option("--runs", "runs_", type=Names("run"), help="Compare these runs instead, with commas; makes no call.")
 @with_filter
@@ -46,7 +60,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 def compare(
     session: Session,
     prompt: str | None,
-    strategies: tuple[StrategyName, ...],
+    strategies: tuple[str, ...],
     runs_: tuple[str, ...] | None,
     which: TraceFilter,
     **chosen: Any,
@@ -66,12 +80,12 @@ def compare(
     try:
         for one in started:
             if one.run is not None:
-                say(f"{one.run}: {one.strategy}")
+                say(f"{one.run}: {one.name}")
                 attend(session, one.run)
     except KeyboardInterrupt:
         return _interrupted(session, runs)
     document: Row = session.workspace.compare_runs(runs) if runs else {"same_traces": True, "strategies": []}
-    document["strategies"] += [not_started(one.strategy, one.error or "") for one in started if one.run is None]
+    document["strategies"] += [not_started(one.name, one.error or "") for one in started if one.run is None]
     return 0 if _show(session, document) else 1
 
 

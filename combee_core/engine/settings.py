@@ -28,7 +28,8 @@ class RunSettings(BaseModel):
     different groups, plain is the paper's, none leaves them in order. `strategy` is how reflections become one update;
     it heeds what of these concerns it, and one that has a batch size of its own (sequential: 1) sets `batch`.
     `endpoint` None means the offline rules engine. `base` is the version to start from (None: empty).
-    A run of a comparison learns a prompt of its own, and `compared_for` is the prompt that is compared for.
+    A run of a comparison learns a prompt of its own; `compared_for` is the prompt that is compared for, `compared_as`
+    what this run was called there.
 
     `fan_in` bounds the inputs of a merge above the groups (None: floor(sqrt(n)) times `copies`), `token_budget` the
     tokens of any merge's prompt, at `chars_a_token` (None: no bound): levels are added where they would be more. With a
@@ -49,6 +50,7 @@ class RunSettings(BaseModel):
 
     prompt: PromptName
     compared_for: PromptName | None = None
+    compared_as: str | None = None
     base: str | None = None
     batch: BatchSize | Literal["auto"] = 32
     batch_candidates: tuple[BatchSize, ...] | None = Field(default=None, min_length=1)
@@ -80,10 +82,6 @@ class RunSettings(BaseModel):
     max_minutes: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     rpm: Count | None = None
     tpm: Count | None = None
-
-    def with_strategy(self, strategy: StrategyName) -> Self:
-        """The same settings for another strategy."""
-        return self.model_validate(self.model_dump() | {"strategy": strategy})
 
     @model_validator(mode="before")
     @classmethod

@@ -59,6 +59,23 @@ def test_filters_and_options_of_learn_hold_for_every_strategy(shell, chats, stan
     assert sorted(row["settings"]["strategy"] for row in rows) == ["combee", "naive"]
 
 
+def test_variants_of_a_strategy_are_named_as_they_were_written_also_later(shell, chats, stand_in):
+    shell("import", chats)
+    names = ["combee", "combee:copies=1", "combee:shuffle=plain", "combee:groups=1", "naive"]
+    options = ("--strategies", ",".join(names), "--recheck", "off")
+    first = shell.json("compare", "--prompt", "shop", *options, *served(stand_in))
+    rows = first["strategies"]
+    assert [row["name"] for row in rows] == names
+    assert [row["strategy"] for row in rows] == ["combee"] * 4 + ["naive"]
+    assert [row["label"] for row in rows] == [
+        *("combee", "combee, copies 1", "combee, shuffle plain", "combee, groups 1", "naive")
+    ]
+    assert [row["settings"]["copies"] for row in rows] == [2, 1, 2, 2, 2]
+    assert rows[1]["version"] == "shop-combee-copies-1@1"
+    assert [row["calls"] for row in rows] == [12 + 3 + 1, 12 + 3 + 1, 12 + 3 + 1, 12 + 1, 12 + 1]
+    assert shell.json("compare", "--runs", ",".join(row["run"] for row in rows)) == first
+
+
 def test_a_strategy_that_cannot_work_offline_is_told_and_the_others_are_compared(shell, chats):
     shell("import", chats)
     out, err = shell(*("compare", "--prompt", "shop", "--strategies", "summary,naive", "--offline", "--json"), code=1)
@@ -74,8 +91,10 @@ def test_what_is_asked_for_wrongly_is_said_in_one_sentence(shell, chats):
     for arguments, sentence, code in (
         ((), "Give either --prompt", 2),
         (("--prompt", "a", "--runs", "run-1"), "Give either --prompt", 2),
-        (("--prompt", "a", "--strategies", "best"), "there is no strategy best", 2),
+        (("--prompt", "a", "--strategies", "best"), "There is no strategy best", 2),
         (("--runs", "run-9"), "There is no run run-9", 1),
+        (("--prompt", "a", "--strategies", "combee:copies"), "combee:copies: write copies=VALUE", 2),
+        (("--prompt", "a", "--strategies", "naive,combee:copies=0"), "combee:copies=0: --copies cannot be 0", 1),
         (("--prompt", "not a name"), "cannot be a prompt's name", 1),
     ):
         _, err = shell("compare", *arguments, code=code)

@@ -64,7 +64,7 @@ def test_without_traces_the_page_leads_to_where_they_come_from(workspace: Worksp
 def test_without_runs_a_comparison_can_be_planned_and_started_and_the_address_says_which(shop: Workspace) -> None:
     at = open_page(PAGE)
     assert not at.exception
-    assert not at.multiselect, "there is nothing to choose from"
+    assert [each.key for each in at.multiselect] == ["compare_variants"], "there are no runs to choose from"
     assert primary_buttons(at) == ["Start comparison"]
     at.button(key="compare_start").click().run()
     assert not at.exception
@@ -95,6 +95,27 @@ def test_with_a_model_each_strategy_says_what_it_would_take(shop: Workspace, hel
     plan = at.dataframe[0].value
     assert list(plan["Calls"]) == [16 + 4 + 1, 32, 17, 18]
     assert list(plan["Iterations"]) == [1, 16, 1, 1]
+
+
+def test_variants_are_chosen_or_written_and_a_mistake_in_one_is_said_before_anything_starts(
+    shop: Workspace, held: StandIn
+) -> None:
+    at = open_page(PAGE)
+    at.multiselect(key="compare_variants").set_value(["combee:copies=1", "combee:groups=2", "top-k:groups"]).run()
+    assert not at.exception
+    assert "top-k:groups: write groups=VALUE" in text_of(at)
+    assert at.button(key="compare_start").disabled
+    at.multiselect(key="compare_variants").set_value(["combee:copies=1", "combee:groups=2"]).run()
+    plan = at.dataframe[0].value
+    assert list(plan["Strategy"]) == ["combee", "naive", "combee, copies 1", "combee, groups 2"]
+    assert list(plan["Calls"]) == [21, 17, 21, 19]
+    held.hold.set()
+    at.button(key="compare_start").click().run()
+    assert not at.exception
+    for run in address_of(at).split(","):
+        assert shop.wait(run, 30)
+    at.run()
+    assert list(at.dataframe[0].value["Strategy"]) == ["combee", "naive", "combee, copies 1", "combee, groups 2"]
 
 
 def test_one_run_is_shown_by_itself(shop: Workspace) -> None:

@@ -15,6 +15,7 @@ def row(label: str, share: float | None, **more: Any) -> dict[str, Any]:
     return {
         "label": label,
         "name": "naive",
+        "strategy": "naive",
         "bullets": 3,
         "prompt_tokens": 1_200,
         "lessons": 8,
