@@ -8,10 +8,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from rapidfuzz import fuzz, process
 
 ALIKE = 90.0
 """Similarity of the words, in any order, from which two texts are twins (0 to 100; ACE's threshold)."""
+
+SAME_MEANING = 0.9
+"""Cosine of two embeddings from which their texts are twins."""
 
 _FACT = re.compile(r"\w*[\d_]\w*(?:[.,:]\d+)*")
 _WORD = re.compile(r"\w+")
@@ -69,3 +74,29 @@ def grouped(texts: Sequence[str]) -> list[list[int]]:
         else:
             groups[twin].append(index)
     return groups
+
+
+def grouped_by_meaning(texts: Sequence[str], vectors: Sequence[npt.NDArray[np.float32]]) -> list[list[int]]:
+    """The same by embeddings, vectors of length 1: each text joins the group whose first one it is nearest to.
+
+    Embeddings hardly tell 3 from 5 or "always" from "never": twins have the same "not", and one names no fact but those
+    of the other.
+    """
+    phrases = [phrase(text) for text in texts]
+    units = np.asarray(vectors)
+    groups: list[list[int]] = []
+    for index, own in enumerate(phrases):
+        firsts = [group[0] for group in groups]
+        near = units[firsts] @ units[index] if firsts else np.zeros(0)
+        # Vectors are kept in half precision: the same text may come out a little under its threshold.
+        order = [place for place in np.argsort(-near, kind="stable") if near[place] >= SAME_MEANING - 1e-3]
+        twin = next((place for place in order if _may_be_one(phrases[firsts[place]], own)), None)
+        if twin is None:
+            groups.append([index])
+        else:
+            groups[twin].append(index)
+    return groups
+
+
+def _may_be_one(one: Phrase, other: Phrase) -> bool:
+    return one.negated == other.negated and (one.facts <= other.facts or other.facts <= one.facts)

@@ -5,6 +5,7 @@ The key stays in the session and is never stored.
 
 import asyncio
 import os
+from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -21,6 +22,7 @@ API_KEY = "api_key"
 
 _OTHER = "Another address"
 _BASE, _MODEL, _TIMEOUT, _ATTEMPTS = "settings_base_url", "settings_model", "settings_timeout", "settings_attempts"
+_EMBEDDINGS = "settings_embedding_model"
 _KEY, _CHECKED = "settings_key", "settings_checked"
 _PRESETS = {preset.name: preset for preset in PRESETS}
 
@@ -32,8 +34,8 @@ def show_endpoint(workspace: Workspace) -> None:
     st.html(_in_use(stored))
     base_url, model = _fields()
     with st.expander("Advanced"):
-        timeout, attempts = _advanced()
-    wanted = _wanted(stored, base_url, model, timeout, attempts)
+        more = _advanced()
+    wanted = _wanted(stored, {"base_url": base_url, "model": model} | more)
     with st.container(horizontal=True):
         use = st.button("Use this model", type="primary", disabled=stored is not None and wanted == stored)
         test = st.button("Test connection")
@@ -57,6 +59,7 @@ def _seed(stored: Endpoint | None) -> None:
     st.session_state.setdefault(_MODEL, endpoint.model if stored else None)
     st.session_state.setdefault(_TIMEOUT, endpoint.timeout_s)
     st.session_state.setdefault(_ATTEMPTS, endpoint.max_attempts)
+    st.session_state.setdefault(_EMBEDDINGS, endpoint.embedding_model or "")
 
 
 def _in_use(stored: Endpoint | None) -> str:
@@ -133,7 +136,8 @@ def _model(known: str | None) -> str:
     return (chosen or "").strip()
 
 
-def _advanced() -> tuple[float, int]:
+def _advanced() -> dict[str, Any]:
+    """What few need to set, by the names that an endpoint has for it."""
     left, right = st.columns(2)
     timeout = left.number_input(
         "Time-out in seconds", min_value=1.0, max_value=3600.0, step=10.0, key=_TIMEOUT, persist_state="session",
@@ -143,15 +147,18 @@ def _advanced() -> tuple[float, int]:
         "Attempts", min_value=1, max_value=20, step=1, key=_ATTEMPTS, persist_state="session",
         help="How often a request is sent while it fails for reasons that pass: rate limits, overload, a lost line.",
     )  # fmt: skip
-    return timeout, attempts
+    embeddings = st.text_input(
+        "Embedding model", key=_EMBEDDINGS, placeholder="none: near-duplicates are found by their wording",
+        persist_state="session", help="A model of this endpoint by which the review finds bullets that mean the same.",
+    )  # fmt: skip
+    return {"timeout_s": timeout, "max_attempts": attempts, "embedding_model": embeddings.strip() or None}
 
 
-def _wanted(stored: Endpoint | None, base_url: str, model: str, timeout: float, attempts: int) -> Endpoint | None:
+def _wanted(stored: Endpoint | None, fields: dict[str, Any]) -> Endpoint | None:
     """The endpoint that the fields describe, with what they do not show taken from the stored one; None if unusable."""
-    if _problem(base_url, model):
+    if _problem(fields["base_url"], fields["model"]):
         return None
-    changed = {"base_url": base_url, "model": model, "timeout_s": timeout, "max_attempts": attempts}
-    return (stored or Endpoint(model=model)).model_copy(update=changed)
+    return (stored or Endpoint(model=fields["model"])).model_copy(update=fields)
 
 
 def _problem(base_url: str, model: str) -> str:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from combee_core.engine.dealing import fixed_size
 from combee_core.engine.settings import RunSettings, what_is_wrong
+from combee_core.llm.endpoint import Endpoint
 from combee_core.scan import Shuffle
 from combee_core.store.traces import TraceFilter
 from combee_core.strategies import STRATEGIES, StrategyName
@@ -48,7 +49,8 @@ def run_form(workspace: Workspace, with_strategy: bool = True) -> Planned | None
     which, traces = _traces(workspace)
     defaults = _defaults(workspace)
     size, parallel, copies = st.columns(3)
-    values: dict[str, Any] = {"prompt": prompt, "base": base, "endpoint": workspace.endpoint()}
+    endpoint = workspace.endpoint()
+    values: dict[str, Any] = {"prompt": prompt, "base": base}
     with size:
         values["batch"] = _batch(defaults)
     with parallel:
@@ -59,6 +61,7 @@ def run_form(workspace: Workspace, with_strategy: bool = True) -> Planned | None
     with st.expander("Advanced", key="learn_advanced"):
         values |= _strategy() if with_strategy else {}
         values |= _advanced(defaults)
+        values["endpoint"] = _with_embeddings(endpoint)
     try:
         return Planned(RunSettings(**values), which, traces)
     except ValidationError as error:
@@ -253,6 +256,21 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
         help_ = "What the endpoint allows, in and out: calls wait so that no minute holds more tokens."
         values["tpm"] = _optional("Tokens a minute", "no cap", help_, least=1_000)
     return values
+
+
+def _with_embeddings(endpoint: Endpoint | None) -> Endpoint | None:
+    """The endpoint with the model for embeddings that this run is to use; no field where there is no endpoint."""
+    if endpoint is None:
+        return None
+    chosen = st.text_input(
+        "Embedding model",
+        value=endpoint.embedding_model or "",
+        key=f"{_key('Embedding model')}:{endpoint.embedding_model or ''}",
+        placeholder="none: near-duplicates are found by their wording",
+        persist_state="session",
+        help="A model of the endpoint by which the review finds bullets that mean the same; one more call a run.",
+    )
+    return endpoint.model_copy(update={"embedding_model": (chosen or "").strip() or None})
 
 
 def _flow() -> dict[str, Any]:

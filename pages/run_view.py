@@ -157,6 +157,9 @@ def _done(workspace: Workspace, row: Row) -> None:
         st.warning(f"{failed} failed after all retries and left out; Merges shows which and why.")
     if row["failed_calls"]:
         st.caption(failures_line(row["failed_calls"], row["failures"]))
+    if row["upkeep"]["note"]:
+        # Plain: some of it is what the endpoint said.
+        st.text(f"Near-duplicates in the review go by wording, not by embeddings: {row['upkeep']['note']}")
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Review the changes", type="primary", icon=":material/rate_review:", key="learn_review"):
             st.switch_page("prompts.py", query_params={"version": row["version"]})

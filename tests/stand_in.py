@@ -46,7 +46,8 @@ class Behaviour:
 
     `sigma` > 0 makes latencies lognormal around `latency`, `tail` of them ten times as long; `drop` is the share of
     items that a merge leaves out, `condense` of how many items it makes one. Items that hold one of the two texts of
-    `contradict` contradict those that hold the other. `refuses` names request parameters that are answered with 400.
+    `contradict` contradict those that hold the other. `refuses` names request parameters that are answered with 400
+    ("embeddings": a model for them, with 404); `means` says which word stands for which in an embedding.
     """
 
     latency: float = 0.0
@@ -62,6 +63,7 @@ class Behaviour:
     refuses: tuple[str, ...] = ()
     key: str = ""
     models: tuple[str, ...] = ("stand-in",)
+    means: dict[str, str] = field(default_factory=dict)
 
 
 Instead = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse | None]]
@@ -124,6 +126,7 @@ class StandIn:
     def application(self) -> web.Application:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/embeddings", self._embed)
         app.router.add_get("/v1/models", self._models)
         app.router.add_get("/stats", self._stats)
         app.router.add_post("/config", self._config)
@@ -170,6 +173,35 @@ class StandIn:
             return await self._answer(request)
         finally:
             self.in_flight -= 1
+
+    async def _embed(self, request: web.Request) -> web.StreamResponse:
+        """Vectors of the words of each text; none where "embeddings" is among what the server refuses."""
+        self.requests += 1
+        body = await request.json()
+        self.bodies.append(body)
+        if refused := self._check_key(request):
+            return refused
+        if self.instead is not None and (other := await self.instead(request, body)) is not None:
+            return other
+        if "embeddings" in self.behaviour.refuses:
+            return _error(404, f"The model {body['model']} does not exist")
+        name = hashlib.sha256(json.dumps(body["input"]).encode()).hexdigest()
+        self.asked[name] += 1
+        if self._fault(name, self.asked[name]):
+            return _error(500, "The server had an error")
+        await asyncio.sleep(self._latency(name, 0))
+        while not self.hold.is_set():
+            await asyncio.sleep(0.01)
+        self.answered += 1
+        self.answers[name] += 1
+        self.tick.set()
+        rows = [
+            {"object": "embedding", "index": index, "embedding": embedding(text, self.behaviour.means)}
+            for index, text in enumerate(body["input"])
+        ]
+        tokens = sum(map(len, body["input"])) // 4
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return web.json_response({"object": "list", "data": rows, "model": body["model"], "usage": usage})
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -226,6 +258,14 @@ class StandIn:
         seconds = latency(self.behaviour, name, tokens)
         self.latencies.append(seconds)
         return seconds
+
+
+def embedding(text: str, means: dict[str, str]) -> list[float]:
+    """Counts of the words of a text, whatever their order, in 64 places; `means` says which word stands for which."""
+    counts = [0.0] * 64
+    for word in re.findall(r"\w+", text.lower()):
+        counts[int(_share(means.get(word, word)) * 64)] += 1.0
+    return counts
 
 
 def latency(behaviour: Behaviour, name: str, tokens: int = 0) -> float:

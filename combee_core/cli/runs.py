@@ -22,7 +22,7 @@ SUMMARY = (
     *("run", "state", "version", "traces", "iterations", "calls", "failed_calls", "input_tokens", "output_tokens"),
     *("cost_usd", "wall_s", "lessons", "dropped_lessons", "held_lessons", "carried_lessons", "bullets", "strategy"),
     *("failures", "stopped_by", "limit_changes", "levels", "recovered_citations", "rechecks", "hedged"),
-    *("late_reflections", "second_chances"),
+    *("late_reflections", "second_chances", "upkeep"),
 )
 TELL_EVERY_S = 0.5
 
@@ -144,6 +144,7 @@ def with_flow(function: Callable[..., Any]) -> Callable[..., Any]:
 @with_budgets
 @click.option("--base-url", help="OpenAI-compatible endpoint [default: the one in the settings].")
 @click.option("--model", help="Model at that endpoint.")
+@click.option("--embedding-model", help="Model there by which the review finds near-duplicates [default: by wording].")
 @click.option("--offline", is_flag=True, help="Use the offline rules engine, no language model.")
 @with_filter
 @with_workspace
@@ -153,10 +154,20 @@ def learn(session: Session, which: TraceFilter, **chosen: Any) -> int:
 
 
 def settings_of(
-    workspace: Workspace, base: str | None, base_url: str | None, model: str | None, offline: bool, **chosen: Any
+    workspace: Workspace,
+    base: str | None,
+    base_url: str | None,
+    model: str | None,
+    embedding_model: str | None,
+    offline: bool,
+    **chosen: Any,
 ) -> RunSettings:
     """The settings that the options of `learn` say; tells when no language model is in them."""
     endpoint = None if offline else _endpoint(workspace.endpoint(), base_url, model)
+    if embedding_model and endpoint is None:
+        raise click.UsageError("--embedding-model needs an endpoint: set one with --base-url and --model.")
+    if embedding_model and endpoint is not None:
+        endpoint = endpoint.model_copy(update={"embedding_model": embedding_model})
     if endpoint is None and not offline:
         say("No endpoint is set: the offline rules engine is used, no language model (--base-url and --model set one).")
     try:
@@ -233,6 +244,8 @@ def _end(session: Session, run: str) -> int:
     if summary["failed_reflections"]:
         left_out = counted(summary["failed_reflections"], "reflection")
         say(f"Left out because it failed: {left_out}. `combee tree {run}` says why.")
+    if summary["upkeep"]["note"]:
+        say(f"Near-duplicates in the review go by wording, not by embeddings: {summary['upkeep']['note']}")
     if summary["state"] == "done":
         return 0
     say(f"{run} {summary['state']}: {summary['error'] or 'it was stopped'} Go on with: combee resume {run}")

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from combee_core.batch_size import Controller, Measurement
 from combee_core.engine.dealing import controller_for, fixed_size
-from combee_core.engine.run import tree_plan
+from combee_core.engine.run import CHARS_A_TOKEN, tree_plan
 from combee_core.engine.settings import RunSettings
 from combee_core.llm.prices import cost
+from combee_core.llm.token_ratio import USUAL_CHARS_A_TOKEN
 from combee_core.scan import TreePlan, describe
 from combee_core.store.database import Database
+from combee_core.store.preferences import Preferences
 
-CHARS_A_TOKEN = 4
 # Instructions of a call, and what a model typically answers: a reflection two lessons, a merge a line an item.
 REFLECT_PROMPT_TOKENS = 700
 REFLECTION_TOKENS = 180
@@ -56,7 +57,7 @@ def estimate(database: Database, trace_ids: list[str], settings: RunSettings) ->
     merge_calls = sum(_calls(plans[size]) for size in sizes) * settings.epochs
     items = sum(_items_read(plans[size]) for size in sizes) * settings.epochs
     input_tokens = (
-        _trace_tokens(database, trace_ids) * settings.epochs
+        _trace_tokens(database, trace_ids, settings.endpoint.model) * settings.epochs
         + reflections * REFLECT_PROMPT_TOKENS
         + merge_calls * MERGE_PROMPT_TOKENS
         + items * ITEM_TOKENS
@@ -66,7 +67,7 @@ def estimate(database: Database, trace_ids: list[str], settings: RunSettings) ->
         tree=shape,
         sizes=sizes,
         iterations=len(sizes) * settings.epochs,
-        calls=reflections + merge_calls,
+        calls=reflections + merge_calls + (settings.endpoint.embedding_model is not None),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost_usd=cost(settings.endpoint.model, settings.endpoint.base_url, input_tokens, output_tokens),
@@ -134,13 +135,15 @@ def _iteration_seconds(size: int, settings: RunSettings, latency: Mapping[str, f
     return reflection_waves * latency["reflection"] + merge_waves * latency["merge"] + latency["final"]
 
 
-def _trace_tokens(database: Database, trace_ids: list[str]) -> int:
+def _trace_tokens(database: Database, trace_ids: list[str], model: str) -> int:
+    """Tokens of the traces, with as many characters each as the model's usage has shown."""
+    chars_a_token = Preferences(database).get(f"{CHARS_A_TOKEN}:{model}") or USUAL_CHARS_A_TOKEN
     row = database.row(
         "select coalesce(sum(length(messages) + length(task) + length(feedback)), 0)::bigint as chars from traces "
         "where id in (select unnest(?))",
         [trace_ids],
     )
-    return int(row["chars"]) // CHARS_A_TOKEN if row else 0
+    return int(row["chars"] / chars_a_token) if row else 0
 
 
 def _latencies(database: Database, model: str) -> dict[str, float] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from combee_core.engine.budget import Budget, Reservation
 from combee_core.engine.caps import Caps, Ticket
 from combee_core.engine.limiter import Limiter, Turn
-from combee_core.llm.base import Completion, Permit
+from combee_core.llm.base import Permit, Usage
 from combee_core.llm.token_ratio import TokenRatio
 from combee_core.store.ledger import Ledger
 
@@ -47,7 +47,7 @@ class Gate:
             self._limiter.let_in()
         return _Admitted(self, reserved, ticket, input_chars)
 
-    def settle(self, admitted: "_Admitted", answer: Completion | None) -> None:
+    def settle(self, admitted: "_Admitted", answer: Usage | None) -> None:
         """Count what a request has taken, and learn from it what the next one may take."""
         sent, answered = (answer.input_tokens, answer.output_tokens) if answer else (0, 0)
         self._budget.settle(admitted.reserved, sent, answered)
@@ -64,5 +64,5 @@ class _Admitted:
     ticket: Ticket
     input_chars: int
 
-    def settle(self, answer: Completion | None) -> None:
+    def settle(self, answer: Usage | None) -> None:
         self.gate.settle(self, answer)

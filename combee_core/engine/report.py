@@ -45,11 +45,18 @@ def run_summary(database: Database, run: str) -> Row:
         "stopped_by": row["stopped_by"],
         "limit_changes": row["limit_changes"],
         "failed_reflections": _failed(database, run),
+        "upkeep": _upkeep(row, runs.upkeep_nodes(run)),
         **_shape(nodes),
         "settings": row["settings"],
         "created_at": row["created_at"],
         "finished_at": row["finished_at"],
     }
+
+
+def _upkeep(row: Row, nodes: Sequence[Row]) -> Row:
+    """By what near-duplicates of the last version are found, the calls for that, and why not by embeddings."""
+    by = "embeddings" if nodes and row["upkeep_note"] is None else "wording"
+    return {"by": by, "calls": sum(node["attempts"] for node in nodes), "note": row["upkeep_note"]}
 
 
 def merge_tree(database: Database, run: str, iteration: int | None = None) -> Row:

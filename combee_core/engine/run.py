@@ -21,6 +21,7 @@ from combee_core.engine.reflections import Reflections
 from combee_core.engine.settings import RunSettings
 from combee_core.engine.sources import held_lessons, kept_lessons, sources_after
 from combee_core.engine.tree import is_part, iteration_of
+from combee_core.engine.upkeep import embed_bullets
 from combee_core.errors import CombeeError
 from combee_core.learners.base import Learner
 from combee_core.playbook import Playbook, first_free_number, tag
@@ -99,14 +100,15 @@ class Run:
         try:
             async with asyncio.TaskGroup() as tasks:
                 await self._iterate(workshop, tasks)
+            await self._upkeep(workshop)
         except* CombeeError as stopped:
             raise _first_of(stopped) from None
         finally:
             await journal.close()
+            ratio = round(workshop.gate.chars_a_token, 2)
             if self._settings.endpoint is not None:
-                ratio = round(workshop.gate.chars_a_token, 2)
                 Preferences(self._database).set(f"{CHARS_A_TOKEN}:{self._settings.endpoint.model}", ratio)
-            self._runs.add_session(self._run, time.perf_counter() - started, limiter.changes)
+            self._runs.add_session(self._run, time.perf_counter() - started, limiter.changes, ratio)
             ledger.close()
 
     async def _iterate(self, workshop: Workshop, tasks: asyncio.TaskGroup) -> None:
@@ -119,6 +121,16 @@ class Run:
             finished = await self._merge(current, state, workshop, tasks)
             state = self._store(current.batch, state, finished, time.perf_counter() - started, not current.stored)
             current = ahead or await self._begun(dealt, workshop, tasks)
+
+    async def _upkeep(self, workshop: Workshop) -> None:
+        """Have what the review of the last version needs made ready, where the endpoint is to be asked for it."""
+        endpoint, version = self._settings.endpoint, self._runs.get(self._run)["version"]
+        if endpoint is None or endpoint.embedding_model is None or version is None:
+            return
+        last = self._versions.get(self._settings.prompt, version)
+        if len(last.playbook) > 1:
+            note = await embed_bullets(workshop, self._runs.upkeep_nodes(self._run), last)
+            self._runs.set_upkeep_note(self._run, note)
 
     def _unfinished(self) -> Iterator[tuple[Batch, int]]:
         """Each iteration that is still to be run, dealt when its turn comes, and how many there are in all."""

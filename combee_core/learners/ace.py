@@ -165,6 +165,10 @@ class AceLearner:
             raise CallFailed("empty", f"{self._model.name} gave an empty summary.")
         return text
 
+    async def embed(self, texts: Sequence[str], meter: Meter) -> list[list[float]]:
+        """One call: a vector a text, of the endpoint's model for embeddings."""
+        return await self._model.embed(texts, meter)
+
 
 @cache
 def instructions(task: str) -> str:

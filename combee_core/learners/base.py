@@ -31,6 +31,15 @@ class Learner(Protocol):
 
 
 @runtime_checkable
+class Embedder(Protocol):
+    """A learner that can tell how near texts are in meaning; the offline rules engine cannot."""
+
+    async def embed(self, texts: Sequence[str], meter: Meter) -> list[list[float]]:
+        """One vector a text, all of one length. Counts and fails as a merge does."""
+        ...
+
+
+@runtime_checkable
 class Summariser(Protocol):
     """A learner that can also write several items up as one text; the offline rules engine cannot."""
 

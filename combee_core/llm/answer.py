@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from combee_core.importers.json_text import TextError, clean_text, decode, parse
-from combee_core.llm.base import Completion
+from combee_core.llm.base import Completion, Embedded
 from combee_core.llm.failures import RequestFailed, said
 
 # A count beyond is none: no request has so many tokens, and sums of such counts would not fit into the database.
@@ -21,11 +21,7 @@ SPOKEN = ("text", "output_text")
 
 def completion_of(content: bytes, base_url: str, key: str) -> Completion:
     """Read an answer that came with status 200. Raises RequestFailed when it is none; `key` is kept out of that."""
-    try:
-        answer = parse(content)
-    except TextError as error:
-        shown = said(clean_text(decode(content[:1000])), key) or "nothing"
-        raise RequestFailed("not_json", f"{base_url} answered no JSON: {shown}", passing=True) from error
+    answer = _json_of(content, base_url, key)
     if not isinstance(answer, dict) or "choices" not in answer:
         raise _no_answer(answer, base_url, key)
     choice = _first(answer["choices"])
@@ -38,6 +34,33 @@ def completion_of(content: bytes, base_url: str, key: str) -> Completion:
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
     )
+
+
+def embedded_of(content: bytes, texts: int, base_url: str, key: str) -> Embedded:
+    """Read the embeddings of so many texts. Raises RequestFailed when they are not there; `key` is kept out of that."""
+    answer = _json_of(content, base_url, key)
+    rows = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(rows, list):
+        raise _no_answer(answer, base_url, key)
+    told = [(_mapping(row).get("index"), _mapping(row).get("embedding")) for row in rows]
+    by_index = {index if type(index) is int else place: vector for place, (index, vector) in enumerate(told)}
+    vectors = [by_index.get(index) for index in range(texts)]
+    if not all(map(_is_vector, vectors)) or len({len(vector or ()) for vector in vectors}) > 1:
+        raise RequestFailed("wrong_shape", f"{base_url} answered with something else than a vector for each text.")
+    usage = _mapping(answer.get("usage"))
+    return Embedded([list(map(float, vector or ())) for vector in vectors], _count(usage.get("prompt_tokens")))
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(type(number) in (int, float) for number in value)
+
+
+def _json_of(content: bytes, base_url: str, key: str) -> Any:
+    try:
+        return parse(content)
+    except TextError as error:
+        shown = said(clean_text(decode(content[:1000])), key) or "nothing"
+        raise RequestFailed("not_json", f"{base_url} answered no JSON: {shown}", passing=True) from error
 
 
 def _no_answer(answer: Any, base_url: str, key: str) -> RequestFailed:

@@ -42,10 +42,33 @@ class Completion:
     output_tokens: int = 0
 
 
+@dataclass(frozen=True)
+class Embedded:
+    """One vector a text, in order, all of one length."""
+
+    vectors: list[list[float]]
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Usage(Protocol):
+    """What of an answer is paid for."""
+
+    @property
+    def input_tokens(self) -> int:
+        """Tokens that were sent, as the endpoint counts them; 0 when it does not say."""
+        ...
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens of the answer."""
+        ...
+
+
 class Permit(Protocol):
     """Leave to send one request."""
 
-    def settle(self, answer: Completion | None) -> None:
+    def settle(self, answer: Usage | None) -> None:
         """Say what came of the request; None: no answer."""
         ...
 
@@ -53,7 +76,7 @@ class Permit(Protocol):
 class _Free:
     """Leave where nothing is kept count of."""
 
-    def settle(self, answer: Completion | None) -> None:
+    def settle(self, answer: Usage | None) -> None:
         pass
 
 
@@ -133,6 +156,10 @@ class ChatModel(Protocol):
         max_tokens: int | None = None,
     ) -> Completion:
         """Send one request, again while it fails for reasons that pass. Raises CallFailed when none was answered."""
+        ...
+
+    async def embed(self, texts: Sequence[str], meter: Meter) -> list[list[float]]:
+        """One vector a text. Raises CallFailed when the endpoint has none to give."""
         ...
 
     async def aclose(self) -> None:

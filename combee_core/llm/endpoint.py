@@ -4,14 +4,14 @@ How many requests may be in flight is the engine's business; what an answer mean
 """
 
 import random
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
-from combee_core.llm.answer import completion_of
-from combee_core.llm.base import AnswerSchema, CallFailed, ChatMessage, Completion, Meter
+from combee_core.llm.answer import completion_of, embedded_of
+from combee_core.llm.base import AnswerSchema, CallFailed, ChatMessage, Completion, Embedded, Meter
 from combee_core.llm.client import Connection, connect
 from combee_core.llm.failures import RequestFailed, failure_of, refused_parameter
 from combee_core.llm.prices import cost
@@ -19,12 +19,16 @@ from combee_core.llm.prices import cost
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_BACKOFF_S = 30.0
 
+Answer = TypeVar("Answer")
+Counted = TypeVar("Counted", Completion, Embedded)
+
 
 class Endpoint(BaseModel):
     """Where and how to ask; holds no key, so that it can be stored and shown.
 
     `timeout_s` is for one request, `max_attempts` how often a request is sent while it fails for reasons that pass,
-    `backoff_s` the first wait between attempts (it doubles). `temperature` None leaves it to the endpoint.
+    `backoff_s` the first wait between attempts (it doubles). `temperature` None leaves it to the endpoint. With an
+    `embedding_model` the near-duplicates of a new version are found by its embeddings, else by their wording.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -36,6 +40,7 @@ class Endpoint(BaseModel):
     backoff_s: float = Field(default=0.5, ge=0)
     temperature: float | None = 0.2
     max_output_tokens: int | None = Field(default=None, ge=1)
+    embedding_model: str | None = Field(default=None, min_length=1)
 
 
 class OpenAIModel:
@@ -56,6 +61,14 @@ class OpenAIModel:
         max_tokens: int | None = None,
     ) -> Completion:
         """Send one request, again while it fails for reasons that pass. Raises CallFailed when none was answered."""
+        room = max_tokens or self._endpoint.max_output_tokens
+        return await self._tried(lambda: self._fitted(messages, meter, schema, room))
+
+    async def embed(self, texts: Sequence[str], meter: Meter) -> list[list[float]]:
+        """One vector a text, of the endpoint's `embedding_model`; sent again, counted and refused as `complete` is."""
+        return await self._tried(lambda: self._embedded(texts, meter))
+
+    async def _tried(self, send: Callable[[], Awaitable[Answer]]) -> Answer:
         tries = AsyncRetrying(
             stop=stop_after_attempt(self._endpoint.max_attempts),
             wait=self._wait,
@@ -65,7 +78,7 @@ class OpenAIModel:
         try:
             async for attempt in tries:
                 with attempt:
-                    return await self._fitted(messages, meter, schema, max_tokens or self._endpoint.max_output_tokens)
+                    return await send()
         except RequestFailed as failure:
             raise CallFailed(failure.kind, str(failure)) from failure
         raise AssertionError("tenacity ends with a result or an error")
@@ -119,16 +132,33 @@ class OpenAIModel:
         return body
 
     async def _send(self, body: dict[str, Any], meter: Meter) -> Completion:
+        chars = sum(len(message["content"]) for message in body["messages"])
+
+        def read(content: bytes) -> Completion:
+            return completion_of(content, self._endpoint.base_url, self._key)
+
+        return await self._asked("/chat/completions", body, chars, read, meter)
+
+    async def _embedded(self, texts: Sequence[str], meter: Meter) -> list[list[float]]:
+        body = {"model": self._endpoint.embedding_model, "input": list(texts)}
+
+        def read(content: bytes) -> Embedded:
+            return embedded_of(content, len(texts), self._endpoint.base_url, self._key)
+
+        return (await self._asked("/embeddings", body, sum(map(len, texts)), read, meter)).vectors
+
+    async def _asked(
+        self, path: str, body: dict[str, Any], chars: int, read: Callable[[bytes], Counted], meter: Meter
+    ) -> Counted:
+        """One request, counted: what `read` makes of its answer. Raises RequestFailed."""
         import openai
 
-        connection = self.connect()
-        chars = sum(len(message["content"]) for message in body["messages"])
+        connection, model = self.connect(), body["model"]
         permit, answer = await meter.begin(chars), None
         try:
-            content = await connection.post("/chat/completions", body)
-            answer = completion_of(content, self._endpoint.base_url, self._key)
+            answer = read(await connection.post(path, body))
         except openai.OpenAIError as error:
-            failure = failure_of(error, self._endpoint.base_url, self._endpoint.model, self._key)
+            failure = failure_of(error, self._endpoint.base_url, model, self._key)
             meter.fail(failure.kind)
             raise failure from error
         except RequestFailed as failure:
@@ -137,7 +167,7 @@ class OpenAIModel:
         finally:
             permit.settle(answer)
         used = (answer.input_tokens, answer.output_tokens)
-        price = cost(self._endpoint.model, self._endpoint.base_url, *used) if any(used) else None
+        price = cost(model, self._endpoint.base_url, *used) if any(used) else None
         meter.spend(*used, price, chars)
         return answer
 

@@ -2,7 +2,9 @@
 
 from itertools import groupby
 
+from combee_core.engine.upkeep import vectors_of
 from combee_core.lineage import Lineage
+from combee_core.llm.token_ratio import USUAL_CHARS_A_TOKEN
 from combee_core.proposals.contradictions import contradictions
 from combee_core.proposals.lessons import held_back, not_taken_up
 from combee_core.proposals.model import Proposal
@@ -18,13 +20,14 @@ def proposals(database: Database, version: Version) -> list[Proposal]:
     They follow from what is stored alone, so that they are the same whenever they are asked for. Those of a run come
     from all its iterations up to the version's; lessons that were not taken up are offered with `retain` review only.
     """
-    upkeep = bullets_alike(version)
     if version.run is None or version.iteration is None:
-        return upkeep
+        return bullets_alike(version)
     runs = Runs(database)
-    stored = runs.get(version.run)["settings"]
+    run = runs.get(version.run)
+    stored = run["settings"]
+    upkeep = bullets_alike(version, vectors_of(runs.upkeep_nodes(version.run), version))
     if stored.get("playbook_tokens"):
-        upkeep += bullets_too_many(version, stored["playbook_tokens"])
+        upkeep += bullets_too_many(version, stored["playbook_tokens"], run["chars_a_token"] or USUAL_CHARS_A_TOKEN)
     rows = [node for node in runs.nodes(version.run) if node["iteration"] <= version.iteration and node["output"]]
     lineages = [
         Lineage(version.run, iteration, list(nodes))

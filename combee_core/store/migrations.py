@@ -214,6 +214,10 @@ MIGRATIONS: dict[str, tuple[str, ...]] = {
         "alter table batches add column adopted varchar",
     ),
     "m013_lost_calls": ("alter table runs add column lost_calls integer default 0",),
+    "m014_upkeep": (
+        "alter table runs add column chars_a_token double",
+        "alter table runs add column upkeep_note varchar",
+    ),
     "m014_gatherings": (
         "create sequence gathering_number",
         """

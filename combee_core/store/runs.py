@@ -95,12 +95,16 @@ class Runs:
         with self._database.write() as cursor:
             cursor.execute("update runs set settings = ? where id = ?", [_json(settings), run])
 
-    def add_session(self, run: str, seconds: float, limit_changes: int) -> None:
-        """Add the working time of one session of the run, and how often its concurrency limit was changed."""
+    def add_session(self, run: str, seconds: float, limit_changes: int, chars_a_token: float) -> None:
+        """Add the working time of one session of the run, and how often its concurrency limit was changed.
+
+        `chars_a_token` is what the usage that the endpoint reported has come to.
+        """
         with self._database.write() as cursor:
             cursor.execute(
-                "update runs set wall_s = wall_s + ?, limit_changes = limit_changes + ? where id = ?",
-                [seconds, limit_changes, run],
+                "update runs set wall_s = wall_s + ?, limit_changes = limit_changes + ?, chars_a_token = ? "
+                "where id = ?",
+                [seconds, limit_changes, chars_a_token, run],
             )
 
     def interrupt_orphans(self) -> None:
@@ -137,13 +141,22 @@ class Runs:
             append(cursor, "nodes", [_node_values(run, node, earlier.get(node.id)) for node in nodes], replace=True)
 
     def nodes(self, run: str, iteration: int | None = None) -> list[Row]:
-        """Nodes of a run in plan order, with inputs and output parsed."""
+        """Nodes of the merge trees of a run in plan order, with inputs and output parsed."""
         rows = self._database.rows(
-            "select * from nodes where run = ? and (? is null or iteration = ?) "
+            "select * from nodes where run = ? and iteration > 0 and (? is null or iteration = ?) "
             "order by iteration, level, place, length(id), id",
             [run, iteration, iteration],
         )
-        return [row | {"inputs": orjson.loads(row["inputs"]), "output": orjson.loads(row["output"])} for row in rows]
+        return _parsed(rows)
+
+    def upkeep_nodes(self, run: str) -> list[Row]:
+        """Calls that a run has made after its last iteration, in order; they belong to iteration 0."""
+        return _parsed(self._database.rows("select * from nodes where run = ? and iteration = 0 order by place", [run]))
+
+    def set_upkeep_note(self, run: str, note: str | None) -> None:
+        """Store why the upkeep of a run's last version went without what it was to be done with; None: it did not."""
+        with self._database.write() as cursor:
+            cursor.execute("update runs set upkeep_note = ? where id = ?", [note, run])
 
     def iterations(self, run: str) -> list[Row]:
         """Finished iterations of a run in order."""
@@ -253,6 +266,10 @@ def _node_values(run: str, node: NodeRow, earlier: Row | None) -> Row:
         values["cost_usd"] = None if None in costs else sum(costs)
         values["failures"] = _json(dict(Counter(node.failures) + Counter(orjson.loads(earlier["failures"]))))
     return values
+
+
+def _parsed(rows: list[Row]) -> list[Row]:
+    return [row | {"inputs": orjson.loads(row["inputs"]), "output": orjson.loads(row["output"])} for row in rows]
 
 
 def _json(value: object) -> str:

@@ -489,6 +489,18 @@ def test_the_flow_of_a_run_is_set_by_options_and_told_in_its_summary(shell, chat
     assert {name: run["settings"][name] for name in chosen} == chosen
 
 
+def test_near_duplicates_go_by_embeddings_where_a_model_is_named(shell, chats, stand_in):
+    shell("import", chats)
+    learnt = learn(shell, stand_in, "--embedding-model", "small")
+    assert learnt["upkeep"] == {"by": "embeddings", "calls": 1, "note": None}
+    assert learnt["calls"] == stand_in.requests
+    stand_in.set(refuses=("embeddings",))
+    refused = learn(shell, stand_in, "--embedding-model", "small")
+    assert (refused["state"], refused["upkeep"]["by"]) == ("done", "wording")
+    _, said = shell("learn", "--prompt", "shop", "--embedding-model", "small", code=2)
+    assert "--embedding-model needs an endpoint" in said
+
+
 def test_half_of_the_context_of_a_known_model_is_the_token_budget_and_it_is_on_record(shell, chats, stand_in):
     stand_in.set(models=("gpt-4o-mini",))
     shell("import", chats)

@@ -11,6 +11,9 @@ from combee_core.engine.estimate import estimate, typical
 from combee_core.engine.settings import RunSettings
 from combee_core.llm.endpoint import Endpoint
 from combee_core.store.database import Database
+from combee_core.store.preferences import Preferences
+from combee_core.store.traces import ImportCounts, TraceFilter, Traces
+from tests.engine.scripted import make_trace
 
 
 @pytest.fixture
@@ -45,3 +48,13 @@ def test_an_automatic_batch_size_is_expected_to_try_its_candidates_first(databas
     found = estimate(database, ids, RunSettings(prompt="p", batch="auto", batch_candidates=(4, 8, 16), parallel=64))
     assert found.sizes[:3] == (4, 8, 16)
     assert typical(found.sizes) >= 16
+
+
+def test_tokens_of_traces_are_counted_as_the_model_has_counted_before(database):
+    Traces(database).add(1, [make_trace(number) for number in range(9)], [], ImportCounts())
+    ids = Traces(database).ids(TraceFilter())
+    chosen = RunSettings(prompt="p", batch=9, endpoint=Endpoint(model="any"))
+    usual = estimate(database, ids, chosen).input_tokens
+    Preferences(database).set("chars_a_token:any", 2.0)
+    chars = database.row("select sum(length(messages) + length(task) + length(feedback))::bigint as n from traces")["n"]
+    assert estimate(database, ids, chosen).input_tokens - usual == chars // 2 - chars // 4

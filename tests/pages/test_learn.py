@@ -158,6 +158,25 @@ def test_the_flow_of_a_run_is_set_under_advanced(shop: Workspace) -> None:
     assert row["state"] == "done"
 
 
+def test_a_run_is_given_a_model_for_embeddings_under_advanced(shop: Workspace, stand_in: StandIn) -> None:
+    at = open_with_name("refunds")
+    assert "Embedding model" not in [field.label for field in at.text_input], "no endpoint, no embeddings"
+    shop.set_endpoint(Endpoint(base_url=stand_in.url, model="stand-in", embedding_model="usual"))
+    stand_in.set(refuses=("embeddings",))
+    at = open_with_name("refunds")
+    (field,) = [field for field in at.text_input if field.label == "Embedding model"]
+    assert field.value == "usual"
+    field.set_value("another").run()
+    at.button(key="learn_start").click().run()
+    assert not at.exception
+    run = at.query_params["run"]
+    assert shop.wait(run, 60)
+    assert shop.run(run)["settings"]["endpoint"]["embedding_model"] == "another"
+    assert shop.endpoint().embedding_model == "usual", "of this run alone"
+    at.run()
+    assert "knows no model another" in text_of(at)
+
+
 def test_overlapping_batches_of_an_automatic_size_are_refused_with_a_sentence(shop: Workspace) -> None:
     at = open_with_name("refunds")
     at.checkbox(key="learn_overlap_batches").check().run()

@@ -67,6 +67,15 @@ def test_time_out_and_attempts_are_stored_and_the_rest_of_the_endpoint_is_kept(w
     )
 
 
+def test_a_model_for_embeddings_is_stored_with_the_endpoint_and_can_be_left_out_again(workspace: Workspace):
+    for name in ("embed-small", ""):
+        workspace.set_endpoint(Endpoint(base_url="http://localhost:9/v1", model="small", embedding_model="old"))
+        at = open_page(PAGE)
+        at.get_by_key("settings_embedding_model").set_value(f" {name} ")
+        press(at.run(), "Use this model")
+        assert workspace.endpoint().embedding_model == (name or None)
+
+
 @pytest.mark.parametrize(
     ("base_url", "model", "sentence"),
     [

@@ -243,6 +243,19 @@ def test_bullets_beyond_the_size_of_the_playbook_are_proposed_for_removal_least_
     assert "Pass the amounts in cents." in contents(approved)
 
 
+def test_the_size_of_a_playbook_goes_by_the_tokens_that_the_endpoint_has_counted(bench: Making) -> None:
+    place = bench(4)
+    texts = ["Pass the amounts in cents.", "Ask for the order number.", "Stay very calm.", "Send a receipt."]
+    run, version = place.learn(teaches(texts), batch=4, playbook_tokens=22)
+    assert offered(place, version)[1] == [], "22 tokens, at four characters each"
+    with place.database.write() as cursor:
+        cursor.execute("update runs set chars_a_token = 2.0 where id = ?", [run])
+    found = offered(place, version)[1]
+    assert {proposal.kind for proposal in found} == {"too_long"}
+    left = set(texts) - {proposal.sides[0].text for proposal in found}
+    assert 0 < sum(-(-len(text) // 2) for text in left) <= 22
+
+
 def test_an_answer_about_a_bullet_that_was_rejected_changes_nothing(bench: Making) -> None:
     place = bench(1)
     version = shelved(place, "Pass the amount in cents", "pass amount in cents.", "Stay calm.")
