@@ -3,6 +3,8 @@
     python -m benchmarks.engine --list                       # names, and about how long each takes
     python -m benchmarks.engine                              # the quick ones
     python -m benchmarks.engine --only 'tail-2s-*' --long    # those of one kind, the long ones too
+    python -m benchmarks.engine --only 'hedge-*' --long      # with hedged requests, against level by level without
+    python -m benchmarks.engine --overlap 256 --runs 3       # staleness 0 against 1, so many traces in four batches
 
 Starts the stand-in OpenAI server in a process of its own (its answers are made by rules: a simulated model), learns
 from made traces through the product's own engine, store and client, and prints a line as soon as it is known. The
@@ -12,10 +14,9 @@ openai client is loaded beforehand, which takes a process the better part of a s
 import argparse
 import os
 
-from benchmarks.engine import gain
-from benchmarks.engine.cases import HEDGE, Case, all_cases, chosen
+from benchmarks.engine import gain, overlap
+from benchmarks.engine.cases import Case, all_cases, chosen
 from benchmarks.engine.measure import Measured, run
-from combee_core.engine.settings import RunSettings
 
 HEAD = (
     f"{'run':>18} {'ratio':>6} {'goal':>5}  {'to lower':>8} {'gain':>6} {'goal':>5}  {'CPU ms':>6} {'goal':>4}  "
@@ -44,11 +45,6 @@ def line(case: Case, measured: Measured) -> str:
     )
 
 
-def hedge_settings() -> dict[str, object] | None:
-    """The settings that turn hedged requests on, None while the engine has none."""
-    return {"hedge": HEDGE} if "hedge" in RunSettings.model_fields else None
-
-
 def main() -> None:
     """Run what was asked for, one line each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -56,12 +52,17 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="also the runs of more than half a minute")
     parser.add_argument("--runs", type=int, default=1, help="times each is run; the one of the median ratio is printed")
     parser.add_argument("--gain", action="store_true", help="only dataflow against level by level, simulated clock")
+    parser.add_argument("--overlap", type=int, metavar="N", help="only staleness 0 against 1, N traces in four batches")
+    parser.add_argument("--median", type=float, default=2.0, help="median seconds of an answer for --overlap")
     parser.add_argument("--list", action="store_true", help="print the names")
     asked = parser.parse_args()
-    cases, left_out = chosen(all_cases(hedge_settings()), asked.only, asked.long)
+    cases, left_out = chosen(all_cases(), asked.only, asked.long)
     if asked.list:
         for case in cases + left_out:
             print(f"{case.name:>18}  about {case.expected_s:.0f} s{' (--long)' if case in left_out else ''}")
+        return
+    if asked.overlap:
+        overlap.show(asked.overlap, 64, asked.median, asked.runs)
         return
     if asked.gain or not asked.only:
         gain.show()

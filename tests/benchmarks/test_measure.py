@@ -73,7 +73,7 @@ def test_heavy_tails_are_drawn_as_stated():
 
 
 def test_long_runs_are_left_out_unless_asked_for_and_names_are_chosen_by_pattern():
-    cases = all_cases(hedge=None)
+    cases = all_cases()
     assert len({case.name for case in cases}) == len(cases)
     quick, left_out = chosen(cases, [], long=False)
     assert len(quick) + len(left_out) == len(cases)
