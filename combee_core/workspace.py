@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from combee_core.compare import compare_runs
 from combee_core.diff import PlaybookDiff, compare
 from combee_core.engine.batch_sizes import BatchSizes, batch_sizes_of
+from combee_core.engine.budget import check_price
 from combee_core.engine.estimate import Estimate, estimate
 from combee_core.engine.events import Watcher
 from combee_core.engine.host import Host
@@ -273,6 +274,7 @@ class Workspace:
                 usable_address(settings.endpoint.base_url)
             except CallFailed as error:
                 raise CombeeError(str(error)) from error
+        check_price(settings)
         settings = settings.model_copy(update={"batch_from": self._trials_before(settings), **self._room(settings)})
         run = self._runs.create(settings.prompt, settings.model_dump(mode="json"), trace_ids, base)
         self._host.start(run, lambda: _learner_of(settings, api_key), after)
@@ -291,6 +293,7 @@ class Workspace:
             settings = RunSettings.model_validate(row["settings"] | dict(budgets or {}))
         except ValidationError as error:
             raise CombeeError(what_is_wrong(error)) from error
+        check_price(settings)
         if budgets and not self.is_live(run):
             self._runs.set_settings(run, settings.model_dump(mode="json"))
         self._host.start(run, lambda: _learner_of(settings, api_key))

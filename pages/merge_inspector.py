@@ -14,6 +14,7 @@ from pages.numbers import compact, counted, duration, money
 
 STATES = {
     "waiting": "has not been called yet",
+    "closed": "has all reflections that it will read, and has not been called yet",
     "cancelled": "was called and given up",
     "carried": "gave no usable answer: its inputs were passed up as they are",
     "failed": "failed after all retries",
@@ -42,7 +43,7 @@ def show_node(inspected: Inspected, node: str, go: Callable[[str], None]) -> Non
     view = inspected.view
     row = view.nodes[node]
     st.subheader(view.name(node), anchor=False)
-    if row["state"] != "waiting":
+    if row["state"] not in ("waiting", "closed"):
         st.caption(_spent(row))
     if row["state"] in STATES:
         st.markdown(f"{view.name(node)} {STATES[row['state']]}.")

@@ -26,6 +26,7 @@ _CHOSEN = "learn_chosen"
 LEFT_OUT: dict[str, dict[str, Any]] = {
     "Ask, then review": {"recheck": True, "retain": "review", "fold_twins": True},
     "Ask, then carry": {"recheck": True, "retain": "carry", "fold_twins": True},
+    "Ask, then drop": {"recheck": True, "retain": "off", "fold_twins": True},
     "As in the paper": {"recheck": False, "retain": "off", "fold_twins": False},
 }
 
@@ -226,7 +227,7 @@ def _advanced(defaults: RunSettings) -> dict[str, Any]:
     values["shuffle"] = SHUFFLES[_choice("Shuffle", list(SHUFFLES), help_)]
     help_ = (
         "What happens to lessons that a merge does not cite: it is asked again for them, and what it leaves out even "
-        "then is offered in the review, or carried on as it is; or, as in the paper, they are gone."
+        "then is offered in the review, carried on as it is, or listed as dropped. As in the paper: not asked again."
     )
     values |= LEFT_OUT[_choice("Lessons left out", list(LEFT_OUT), help_)]
     values |= _flow()

@@ -22,6 +22,16 @@ class BudgetReached(RunStopped):
         self.budget = budget
 
 
+def check_price(settings: RunSettings) -> None:
+    """Raise RunStopped when a budget of US dollars is set and the model's price is unknown."""
+    endpoint = settings.endpoint
+    if settings.max_cost is not None and endpoint and cost(endpoint.model, endpoint.base_url, 1, 1) is None:
+        raise RunStopped(
+            f"The price of {endpoint.model} is unknown, so a budget in US dollars cannot be kept: "
+            "set one of tokens or calls instead."
+        )
+
+
 @dataclass(frozen=True)
 class Reservation:
     """What one request in flight may take."""
@@ -47,11 +57,7 @@ class Budget:
         self._reserved_tokens = 0
         self._reserved_cost = 0.0
         self._settled = asyncio.Event()
-        if settings.max_cost is not None and settings.endpoint is not None and self._price(1, 1) is None:
-            raise RunStopped(
-                f"The price of {settings.endpoint.model} is unknown, so a budget in US dollars cannot be kept: "
-                "set one of tokens or calls instead."
-            )
+        check_price(settings)
 
     async def reserve(self, input_tokens: int, output_tokens: int) -> Reservation:
         """Reserve one request of about this size, once those in flight leave room for it.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from combee_core.errors import CombeeError
 from combee_core.llm.prices import cost
 from tests.chaos.conftest import settings
 from tests.served import wait_until
@@ -44,10 +45,17 @@ def test_a_budget_of_dollars_is_not_passed(place, stand_in):
     assert 0 < summary["cost_usd"] <= most
 
 
-def test_dollars_cannot_be_a_budget_for_a_model_without_a_price(place, stand_in):
-    summary = place(2).learn(settings(stand_in, max_cost=1.0))
-    assert (summary["state"], stand_in.requests) == ("failed", 0)
-    assert "The price of stand-in is unknown" in summary["error"]
+def test_dollars_cannot_be_a_budget_for_a_model_without_a_price_which_is_said_before_there_is_a_run(place, stand_in):
+    workspace = place(2)
+    with pytest.raises(CombeeError, match="The price of stand-in is unknown"):
+        workspace.start(settings(stand_in, max_cost=1.0))
+    assert (workspace.runs(), stand_in.requests) == ([], 0)
+    stopped = workspace.learn(settings(stand_in, max_calls=1))
+    with pytest.raises(CombeeError, match="The price of stand-in is unknown"):
+        workspace.resume(stopped["run"], budgets={"max_cost": 1.0})
+    assert workspace.resume(stopped["run"], budgets={"max_calls": 100})
+    workspace.wait(stopped["run"])
+    assert workspace.run(stopped["run"])["state"] == "done"
 
 
 def test_a_cap_on_requests_holds_calls_back_and_says_so(place, stand_in):
