@@ -6,7 +6,7 @@ What a call does is the learner's business, making it durable that of `calls`; t
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import ceil
 from typing import Any
 
@@ -100,6 +100,10 @@ class Iteration:
         self._level_of: dict[str, int] = {}
         self._read: dict[str, _Given] = {}
 
+    @cached_property
+    def _playbook_chars(self) -> int:
+        return len(render(self._playbook))
+
     async def run(self, tasks: asyncio.TaskGroup) -> Finished:
         """Work through the tree in tasks of this group. One that raises RunStopped ends the group."""
         self._tasks = tasks
@@ -176,7 +180,7 @@ class Iteration:
         settings = self._workshop.settings
         if settings.token_budget is None or merge.kind == "selection":
             return [given.folded.items]
-        other = INSTRUCTION_CHARS + len(render(self._playbook))
+        other = INSTRUCTION_CHARS + self._playbook_chars
         room = room_for_items(settings.token_budget, settings.chars_a_token, other)
         return parts_of(given.folded.items, given.node_of, room)
 

@@ -124,10 +124,11 @@ class AceLearner:
         self._model = model
         self._instructions = instructed or instructions
         self.name = f"ace/{model.name}"
+        self._written: tuple[Playbook, str] | None = None
 
     async def reflect(self, trace: Trace, playbook: Playbook, meter: Meter) -> Reflection:
         """One call: lessons of the trace and tags of the bullets it used (those that do not exist are left out)."""
-        prompt = f"{_playbook_part(playbook)}\n\n{trace_part(trace)}"
+        prompt = f"{self._playbook_part(playbook)}\n\n{trace_part(trace)}"
         answer = await ask(self._model, self._instructions("reflect"), prompt, ReflectionAnswer, meter)
         return Reflection(
             lessons=tuple(_lesson(entry) for entry in answer.lessons if entry.lesson.strip()),
@@ -144,8 +145,14 @@ class AceLearner:
             by_item=all(_id(entry.item) for entry in answer.operations),
         )
 
+    def _playbook_part(self, playbook: Playbook) -> str:
+        """As the prompts of a batch have it, written out once: a long playbook takes longer than sending a request."""
+        if self._written is None or self._written[0] is not playbook:
+            self._written = playbook, f"PLAYBOOK\n{render(playbook).strip() or '(empty)'}"
+        return self._written[1]
+
     async def _edits(self, items: Sequence[Item], playbook: Playbook, meter: Meter) -> MergeAnswer:
-        prompt = f"{_playbook_part(playbook)}\n\n{items_part(items)}\n\n{_closing(items)}"
+        prompt = f"{self._playbook_part(playbook)}\n\n{items_part(items)}\n\n{_closing(items)}"
         return await ask(self._model, self._instructions("merge"), prompt, MergeAnswer, meter)
 
     async def _first(self, items: Sequence[Item], meter: Meter) -> MergeAnswer:
@@ -214,10 +221,6 @@ def _note(item: Item) -> str:
     runs = [f"seen in {item.support} runs"] if item.support > 1 else []
     edits = [f"proposed as {item.kind} of {', '.join(item.bullets)}"] if item.kind != "ADD" else []
     return "; ".join(runs + edits)
-
-
-def _playbook_part(playbook: Playbook) -> str:
-    return f"PLAYBOOK\n{render(playbook).strip() or '(empty)'}"
 
 
 def _step(message: Message) -> str:

@@ -6,11 +6,13 @@ from typing import Any
 
 from aiohttp import web
 
+from combee_core.learners import ace
 from combee_core.learners.ace import AceLearner, instructions
 from combee_core.lesson import Item
 from combee_core.llm.base import Meter
 from combee_core.llm.endpoint import Endpoint, OpenAIModel
-from combee_core.playbook import Bullet, Contradiction, Merged, Playbook
+from combee_core.playbook import Bullet, Contradiction, Merged, Playbook, render
+from tests.engine.scripted import make_trace
 from tests.stand_in import Behaviour, StandIn, completion
 
 
@@ -152,3 +154,28 @@ def test_an_item_of_a_merge_keeps_its_words_where_the_bullet_holds_nothing_of_it
         "Always ask first",
         "It was late.",
     ]
+
+
+def test_each_prompt_shows_its_own_playbook_which_is_written_out_once_for_a_batch(monkeypatch):
+    written = []
+
+    def counted(playbook: Playbook) -> str:
+        written.append(playbook)
+        return render(playbook)
+
+    monkeypatch.setattr(ace, "render", counted)
+    books = [Playbook(bullets=(Bullet(id=f"b-{word}", section="RULES", content=f"Stay {word}."),)) for word in "xy"]
+
+    async def reflect(server: StandIn) -> None:
+        model = OpenAIModel(Endpoint(base_url=server.url, model="stand-in"), "key")
+        learner = AceLearner(model)
+        for number, playbook in enumerate([books[0], books[0], books[0], books[1], books[1]]):
+            await learner.reflect(make_trace(number), playbook, Meter())
+        await model.aclose()
+
+    with StandIn() as server:
+        asyncio.run(reflect(server))
+        shown = [body["messages"][1]["content"] for body in server.bodies]
+    assert ["Stay x." in text for text in shown] == [True, True, True, False, False]
+    assert ["Stay y." in text for text in shown] == [False, False, False, True, True]
+    assert written == books
