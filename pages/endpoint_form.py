@@ -85,6 +85,8 @@ def _fields() -> tuple[str, str]:
         "Endpoint",
         [*_PRESETS, _OTHER],
         key="settings_preset",
+        # A browser that was not yet told of the line above sends nothing for this field, which must mean no choice.
+        index=None,
         placeholder="Choose a common endpoint, or type its address below",
         on_change=_take_preset,
     )
@@ -114,7 +116,10 @@ def _take_key() -> None:
 
 
 def _take_preset() -> None:
-    preset = _PRESETS.get(st.session_state["settings_preset"] or "")
+    chosen = st.session_state["settings_preset"]
+    if chosen is None:
+        return
+    preset = _PRESETS.get(chosen)
     st.session_state[_BASE] = preset.base_url if preset else ""
     st.session_state[_MODEL] = preset.models[0] if preset and preset.models else None
 

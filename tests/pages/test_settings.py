@@ -47,6 +47,16 @@ def test_a_preset_fills_in_address_and_model(workspace: Workspace):
     assert at.get_by_key("settings_model").value == "gpt-4o-mini"
 
 
+def test_a_browser_that_knows_nothing_yet_of_the_preset_leaves_what_was_typed(workspace: Workspace):
+    at = fill(open_page(PAGE), "http://localhost:9/v1")
+    # Who types fast sends the model before the answer to the address has come: the preset is then not in the message.
+    at.get_by_key("settings_preset").set_value(None)
+    at = fill(at, "http://localhost:9/v1", "small")
+    assert at.get_by_key("settings_base_url").value == "http://localhost:9/v1"
+    assert at.get_by_key("settings_model").value == "small"
+    assert at.get_by_key("settings_preset").value == "Another address"
+
+
 def test_a_model_can_be_set_and_given_up_again(workspace: Workspace):
     at = press(fill(open_page(PAGE), "http://localhost:9/v1", "small"), "Use this model")
     assert workspace.endpoint() == Endpoint(base_url="http://localhost:9/v1", model="small")
