@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from combee_core.importers import FileReading, read_paths
-from combee_core.importers.mapping import MappedTable, checked
+from combee_core.importers.chosen import table_of
+from combee_core.importers.mapping import checked
 from combee_core.importers.places import files_below, shown_name
 from combee_core.importers.reading import BlobReading, read_blob
 from combee_core.store.database import Database, Row
@@ -171,7 +172,7 @@ class Intake:
         """A table that nobody recognises is read with the mapping remembered for its columns."""
         remembered = self.mapping_for(reading.columns) if reading.columns and not mapping else None
         if remembered and isinstance(reading, BlobReading):
-            mapped = read_blob(reading.blob, None, MappedTable(remembered))
+            mapped = read_blob(reading.blob, None, table_of(reading.blob, remembered))
             mapped.columns = reading.columns
             return mapped
         return reading

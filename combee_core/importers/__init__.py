@@ -5,8 +5,9 @@ from pathlib import Path
 
 from combee_core.errors import CombeeError
 from combee_core.importers.base import Context, Importer, Record, RecordError, Reject
+from combee_core.importers.chosen import table_of
 from combee_core.importers.layouts import LAYOUTS
-from combee_core.importers.mapping import FIELDS, MappedTable, guess_mapping, parse_mapping
+from combee_core.importers.mapping import FIELDS, checked, guess_mapping, parse_mapping
 from combee_core.importers.places import Collection, collections_in
 from combee_core.importers.reading import BlobReading, FileReading, RunReading, SkippedReading, read_blob
 from combee_core.importers.registry import FORMATS
@@ -51,12 +52,14 @@ def read_paths(
     """
     if format is not None and format not in FORMATS and format not in LAYOUTS:
         raise CombeeError(f"There is no format {format}: choose one of {', '.join([*FORMATS, *LAYOUTS])}.")
-    chosen = MappedTable(mapping) if mapping else None
+    mapping = checked(mapping) if mapping else None
     for collection in collections_in(paths, names or {}):
-        yield from _read_collection(collection, format, chosen)
+        yield from _read_collection(collection, format, mapping)
 
 
-def _read_collection(collection: Collection, format: str | None, chosen: Importer | None) -> Iterator[FileReading]:
+def _read_collection(
+    collection: Collection, format: str | None, mapping: Mapping[str, str] | None
+) -> Iterator[FileReading]:
     layouts = {name: layout for name, layout in LAYOUTS.items() if format in (None, name)}
     runs, parts = find_runs(Files(collection.blobs, collection.chosen), layouts)
     by_main = {run.main.path: run for run in runs}
@@ -67,6 +70,7 @@ def _read_collection(collection: Collection, format: str | None, chosen: Importe
         elif blob.path in parts:
             yield SkippedReading(blob, parts[blob.path], is_part=True)
         else:
+            chosen = table_of(blob, mapping) if mapping else None
             yield _passed_over(read_blob(blob, FORMATS.get(format or ""), chosen), collection)
 
 

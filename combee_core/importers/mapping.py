@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -9,8 +10,8 @@ from rapidfuzz import fuzz
 from combee_core.errors import CombeeError
 from combee_core.importers.base import Context, Record, RecordError, Reject
 from combee_core.importers.messages import as_message_list, read_messages, task_of
-from combee_core.importers.outcome import feedback_of, outcome_of, reference_of, text_of
-from combee_core.trace import Message, Trace
+from combee_core.importers.outcome import feedback_of, number_of, outcome_of, reference_of, text_of
+from combee_core.trace import Message, Outcome, Trace
 
 FIELDS: dict[str, str] = {
     "task": "what the agent was asked",
@@ -18,7 +19,7 @@ FIELDS: dict[str, str] = {
     "messages": "the whole conversation, as a list of messages",
     "context": "what the agent was given beside the task",
     "reference": "the expected answer",
-    "score": "a score or reward",
+    "score": "a score or reward; 1 is a success and 0 a failure, unless some row has a number outside 0 to 1",
     "success": "whether it went well",
     "feedback": "what a judge, a test or a person said",
 }
@@ -80,14 +81,18 @@ def checked(mapping: Mapping[str, str]) -> dict[str, str]:
 
 
 class MappedTable:
-    """Rows whose columns the user has named; `mapping` says for each field which column it is."""
+    """Rows whose columns the user has named; `mapping` says for each field which column it is.
+
+    `is_rating` says that the scores are on another scale than 0 to 1, of which nobody knows what a success is.
+    """
 
     name = "table"
     title = "tables with chosen columns"
     gathers = False
 
-    def __init__(self, mapping: Mapping[str, str]) -> None:
+    def __init__(self, mapping: Mapping[str, str], is_rating: bool = False) -> None:
         self._columns = checked(mapping)
+        self._is_rating = is_rating
 
     def recognise(self, record: object) -> str | None:
         known = [column for column in self._columns.values() if isinstance(record, dict) and column in record]
@@ -117,8 +122,14 @@ class MappedTable:
             task=task or task_of(messages) or messages[0].text,
             messages=messages,
             source=context.source(record),
-            outcome=outcome_of(stated),
+            outcome=self._outcome(stated),
             feedback=feedback_of(stated),
             reference=reference_of(stated),
             metadata={key: value for key, value in record.value.items() if key not in taken and value is not None},
         )
+
+    def _outcome(self, stated: Mapping[str, Any]) -> Outcome:
+        outcome = outcome_of(stated)
+        if self._is_rating and number_of(stated["score"]) is not None:
+            return replace(outcome, success=outcome_of({"success": stated["success"]}).success)
+        return outcome

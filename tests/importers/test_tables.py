@@ -75,6 +75,28 @@ def test_a_table_of_unknown_columns_can_be_mapped(tmp_path: Path) -> None:
     assert len(entries) == 2
 
 
+@pytest.mark.parametrize(
+    ("grades", "successes"),
+    [(("1", "0.5", "0"), [True, None, False]), (("1", "5", "0"), [None, None, None])],
+)
+def test_one_grade_above_one_makes_all_of_them_ratings(
+    tmp_path: Path, grades: tuple[str, ...], successes: list[bool | None]
+) -> None:
+    path = tmp_path / "stars.csv"
+    path.write_text("ask,said,grade\n" + "".join(f"What is {n}?,It is {n},{n}\n" for n in grades))
+    (reading,) = read_path(path, mapping=parse_mapping("task=ask, answer=said, score=grade"))
+    traces = [entry for entry in reading if isinstance(entry, Trace)]
+    assert [trace.outcome.success for trace in traces] == successes
+    assert [trace.outcome.score for trace in traces] == [float(grade) for grade in grades]
+
+
+def test_a_verdict_beside_ratings_still_counts(tmp_path: Path) -> None:
+    path = tmp_path / "stars.csv"
+    path.write_text("ask,said,grade,well\nWhat?,That,1,yes\nWho?,Me,5,no\n")
+    (reading,) = read_path(path, mapping=parse_mapping("task=ask, answer=said, score=grade, success=well"))
+    assert [entry.outcome.success for entry in reading if isinstance(entry, Trace)] == [True, False]
+
+
 @pytest.mark.parametrize("text", ["", "task", "task=", "colour=a", "answer=a"])
 def test_a_mapping_that_cannot_be_used_is_an_error_in_one_sentence(text: str) -> None:
     with pytest.raises(CombeeError):

@@ -2,13 +2,16 @@
 
 from combee_core.importers.formats.appworld import AppWorldRun
 from combee_core.importers.formats.inspect import InspectArchive
+from combee_core.importers.formats.mini_swe_agent import MiniSweAgent
 from combee_core.importers.formats.openhands import OpenHandsFolder
+from combee_core.importers.formats.swe_agent import SweAgent
 from combee_core.importers.formats.tau2_bench import Tau2Split
 from combee_core.importers.formats.terminal_bench import TerminalBenchRun
 from combee_core.importers.layouts.claude_code import ClaudeCodeFolder
 from combee_core.importers.layouts.harbor import HarborJob
 from combee_core.importers.layouts.langfuse import LangfuseTables
 from combee_core.importers.layouts.logged_calls import LoggedCallFiles
+from combee_core.importers.layouts.swe_bench import SweBenchReports
 from combee_core.importers.runs import Layout
 
 _IN_ORDER: tuple[Layout, ...] = (
@@ -20,6 +23,8 @@ _IN_ORDER: tuple[Layout, ...] = (
     OpenHandsFolder(),
     ClaudeCodeFolder(),
     LangfuseTables(),
+    SweBenchReports(SweAgent()),
+    SweBenchReports(MiniSweAgent()),
     LoggedCallFiles(),
 )
 
