@@ -28,7 +28,7 @@ PAGES = {
     "learn": "learn",
     "merges": "merges?run=run-2&iteration=1&node=i1.m1.3",
     "batch-size": "batch_size?run=run-3",
-    "compare": "compare?runs=run-3,run-4,run-5",
+    "compare": "compare?runs=run-4,run-5,run-6",
     "prompts": "prompts?version=support@1",
     "settings": "settings",
 }
