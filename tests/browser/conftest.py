@@ -89,6 +89,31 @@ def _inside(url: str, app: App) -> bool:
     return url.startswith((f"{app.url}/", f"{app.url.replace('http', 'ws', 1)}/", "data:", "blob:"))
 
 
+FIGURE_STANDS_STILL = """() => new Promise(done => {
+    const plot = document.querySelector(".js-plotly-plot"), at = () => {
+        const box = plot.getBoundingClientRect();
+        return [box.x, box.y, box.width, box.height, plot.querySelectorAll("path.point").length].join();
+    };
+    let before = at(), same = 0;
+    const redrawn = () => { same = 0; };
+    plot.on("plotly_afterplot", redrawn);
+    const look = () => {
+        same = at() === before ? same + 1 : 0;
+        before = at();
+        if (same < 20) return requestAnimationFrame(look);
+        plot.removeListener("plotly_afterplot", redrawn);
+        done(true);
+    };
+    look();
+})"""
+
+
+def wait_for_figure(page: Page) -> None:
+    """Until the page is written and its figure stays where it is, undrawn, for 20 frames: a click before is lost."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.wait_for_function(FIGURE_STANDS_STILL)
+
+
 def click_point(page: Page, x: float, y: float) -> None:
     """Click a point of a Plotly figure as a hand does: it takes a click only for what the mouse rests on."""
     page.mouse.move(x - 4, y - 4)

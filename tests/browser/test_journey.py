@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import click_point
+from tests.browser.conftest import click_point, wait_for_figure
 from tests.served import App, wait_until
 from tests.stand_in import StandIn
 
@@ -96,6 +96,7 @@ def test_from_an_uploaded_file_to_the_approved_prompt_in_a_file(
     wait_until(
         lambda: bool(page.evaluate("!!document.querySelector('.js-plotly-plot .points path')")), 60, "the figure"
     )
+    wait_for_figure(page)
     square = page.evaluate(SQUARE)
     click_point(page, square["x"], square["y"])
     expect(page).to_have_url(re.compile(rf"node={re.escape(square['node'])}(&|$)"))

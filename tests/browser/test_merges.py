@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from combee_core.workspace import Endpoint, RunSettings, Workspace
 from pages.merge_view import MergeView
-from tests.browser.conftest import click_point
+from tests.browser.conftest import click_point, wait_for_figure
 from tests.pages.opened import bring, chat_record
 from tests.served import App, wait_until
 from tests.stand_in import Behaviour, StandIn
@@ -61,8 +61,7 @@ def open_tree(page: Page, app: App, address: str = "run=run-1") -> None:
 
 
 def click(page: Page, node: str, copy: int = 0) -> None:
-    """A click on a figure that is about to be drawn anew is lost."""
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    wait_for_figure(page)
     x, y = page.evaluate(CLICKABLE, node)[copy]
     click_point(page, x, y)
 
