@@ -62,6 +62,7 @@ FOLDERS = {
     "appworld": Expected("appworld", 1, 1, False, 0.5),
     "harbor": Expected("harbor", 1, 2, False, 0.0, "Sum the sales in sales.csv."),
     "inspect.eval": Expected("inspect", 2, 1, False, 0.0),
+    "swe-bench": Expected("swe-bench", 1, 1, True, task="The price list is wrong."),
     "terminal-bench": Expected("terminal-bench", 1, 1, False, 0.5, "Bake bread."),
 }
 

@@ -85,6 +85,22 @@ def test_the_report_says_how_many_found_no_partner(tmp_path: Path) -> None:
     assert "2 of them without a trajectory here; 1 trajectory not in it" in skipped
 
 
+@pytest.mark.parametrize(
+    "report",
+    [
+        {"resolved_ids": 5, "unresolved_ids": []},
+        {"resolved_ids": ["a", None, {"b": 1}], "unresolved_ids": 7},
+        {"a": {"resolved": True, "tests_status": [1]}},
+        {"a": {"resolved": "yes"}},
+        ["resolved"],
+        '{"resolved_ids": ["a"], "unres',
+    ],
+)
+def test_a_report_of_another_shape_stops_nothing(tmp_path: Path, report: Any) -> None:
+    folder = write(tmp_path, {"a.traj": TRAJECTORY, "b.traj": TRAJECTORY, "report.json": report})
+    assert set(outcomes(folder)) == {"a.traj", "b.traj"}
+
+
 def test_a_report_alone_is_named_and_skipped(tmp_path: Path) -> None:
     (result,) = read_all(write(tmp_path, {"report.json": {"resolved_ids": ["a"]}}))
     assert "SWE-bench report" in (result.reading.skipped or "")

@@ -2,9 +2,7 @@
 
 from combee_core.importers.formats.appworld import AppWorldRun
 from combee_core.importers.formats.inspect import InspectArchive
-from combee_core.importers.formats.mini_swe_agent import MiniSweAgent
 from combee_core.importers.formats.openhands import OpenHandsFolder
-from combee_core.importers.formats.swe_agent import SweAgent
 from combee_core.importers.formats.tau2_bench import Tau2Split
 from combee_core.importers.formats.terminal_bench import TerminalBenchRun
 from combee_core.importers.layouts.claude_code import ClaudeCodeFolder
@@ -23,8 +21,7 @@ _IN_ORDER: tuple[Layout, ...] = (
     OpenHandsFolder(),
     ClaudeCodeFolder(),
     LangfuseTables(),
-    SweBenchReports(SweAgent()),
-    SweBenchReports(MiniSweAgent()),
+    SweBenchReports(),
     LoggedCallFiles(),
 )
 

@@ -8,11 +8,13 @@ outcome.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from combee_core.importers.base import Importer, Reject
 from combee_core.importers.blob import peek, unpacked
+from combee_core.importers.formats.mini_swe_agent import MiniSweAgent
+from combee_core.importers.formats.swe_agent import SweAgent
 from combee_core.importers.reading import read_blob
 from combee_core.importers.runs import Files, Run, parent
 from combee_core.trace import Outcome, Trace
@@ -21,6 +23,7 @@ _ENDINGS = (".traj.json", ".traj")
 _RESOLVED = ("resolved_ids", "ids_resolved")
 _UNRESOLVED = ("unresolved_ids", "ids_unresolved", "empty_patch_ids")
 _TEST_GROUPS = ("FAIL_TO_PASS", "PASS_TO_PASS")
+_IMPORTERS: tuple[Importer, ...] = (MiniSweAgent(), SweAgent())
 
 
 @dataclass(frozen=True)
@@ -32,34 +35,36 @@ class Verdict:
 
 
 class SweBenchReports:
-    """Trajectories of one importer's format with the reports on them."""
+    """Trajectories with the reports on them."""
 
-    def __init__(self, importer: Importer) -> None:
-        self._importer = importer
-        self.name, self.title = importer.name, importer.title
+    name = "swe-bench"
+    title = "SWE-agent and mini-swe-agent trajectories with SWE-bench reports"
 
     def runs(self, files: Files) -> Iterator[Run]:
         trajectories = [path for folder in files.folders for path in files.in_folder(folder) if path.endswith(_ENDINGS)]
         reports = _reports(files, frozenset(trajectories)) if trajectories else {}
-        if not reports:
-            return
-        judged = {
-            path: (report, reports[report][instance_of(path)])
-            for path in trajectories
-            if (report := _nearest(path, reports)) and self._importer.recognise(files.json(path))
-        }
         known = {instance_of(path) for path in trajectories}
         parts = {report: _word(verdicts, known) for report, verdicts in reports.items()}
-        for path, (report, verdict) in judged.items():
-            reason = f"is a trajectory, judged by the SWE-bench report {report}"
-            yield Run(files[path], self.name, reason, self._reader(files, path, verdict), parts)
+        for path in trajectories:
+            report = _nearest(path, reports)
+            importer = _importer_of(files, path) if report else None
+            if report and importer:
+                reason = f"is a trajectory, judged by the SWE-bench report {report}"
+                read = _reader(files, path, importer, reports[report][instance_of(path)])
+                yield Run(files[path], self.name, reason, read, parts)
 
-    def _reader(self, files: Files, path: str, verdict: Verdict) -> Callable[[], Iterator[Trace | Reject]]:
-        def read() -> Iterator[Trace | Reject]:
-            for entry in read_blob(files[path], self._importer):
-                yield _judged(entry, instance_of(path), verdict) if isinstance(entry, Trace) else entry
 
-        return read
+def _importer_of(files: Files, path: str) -> Importer | None:
+    document = files.json(path)
+    return next((importer for importer in _IMPORTERS if importer.recognise(document)), None)
+
+
+def _reader(files: Files, path: str, importer: Importer, verdict: Verdict) -> Callable[[], Iterator[Trace | Reject]]:
+    def read() -> Iterator[Trace | Reject]:
+        for entry in read_blob(files[path], importer):
+            yield _judged(entry, instance_of(path), verdict) if isinstance(entry, Trace) else entry
+
+    return read
 
 
 def instance_of(path: str) -> str:
@@ -73,14 +78,18 @@ def verdicts_in(report: object) -> dict[str, Verdict]:
     if not isinstance(report, dict):
         return {}
     if any(isinstance(report.get(key), list) for key in _RESOLVED):
-        found = {str(id_): Verdict(False) for key in _UNRESOLVED for id_ in report.get(key) or ()}
-        return found | {str(id_): Verdict(True) for key in _RESOLVED for id_ in report.get(key) or ()}
+        lost = {id_: Verdict(False) for key in _UNRESOLVED for id_ in _ids(report.get(key))}
+        return lost | {id_: Verdict(True) for key in _RESOLVED for id_ in _ids(report.get(key))}
     judged = {
         str(id_): Verdict(item["resolved"], _failed_tests(item.get("tests_status")))
         for id_, item in report.items()
         if isinstance(item, dict) and isinstance(item.get("resolved"), bool)
     }
     return judged if len(judged) == len(report) else {}
+
+
+def _ids(value: object) -> list[str]:
+    return [id_ for id_ in value if isinstance(id_, str)] if isinstance(value, list) else []
 
 
 def _reports(files: Files, trajectories: frozenset[str]) -> dict[str, dict[str, Verdict]]:
@@ -145,6 +154,7 @@ def _judged(trace: Trace, instance: str, verdict: Verdict) -> Trace:
     said = "\n".join(filter(None, (trace.feedback, verdict.feedback)))
     return trace.model_copy(
         update={
+            "source": replace(trace.source, format=SweBenchReports.name),
             "outcome": Outcome(success=verdict.resolved),
             "feedback": said,
             "metadata": {"instance_id": instance, **trace.metadata},
