@@ -6,12 +6,15 @@ Needs Chromium. The runs come from the offline rules engine and from the stand-i
 answers by rules: no language model is in the pictures.
 """
 
+import os
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+# Traces show the path that was given: a relative one is the same on every machine.
+os.chdir(ROOT)
 
 from playwright.sync_api import Page, sync_playwright  # noqa: E402  (found only once the root is on the path)
 
@@ -37,7 +40,7 @@ PAGES = {
 def prepare(home: Path) -> str:
     """A workspace with the sample traces and two runs; the id of a trace worth showing."""
     with Workspace(home / "combee.duckdb") as workspace, StandIn() as server:
-        workspace.import_paths(sorted((ROOT / "sample_data").glob("*.jsonl")))
+        workspace.import_paths(sorted(Path("sample_data").glob("*.jsonl")))
         chats = TraceFilter(format="openai-chat")
         workspace.learn(RunSettings(prompt="support", batch=40), chats)
         server.set(drop=0.15)
