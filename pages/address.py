@@ -28,12 +28,18 @@ def remembered(name: str) -> str | None:
     return value
 
 
+def forget(name: str) -> None:
+    """Have the next page begin without it, and without whatever has its meaning from it; this address stays."""
+    for gone in (name, *_BENEATH.get(name, ())):
+        st.session_state.setdefault(_REMEMBERED, {}).pop(gone, None)
+
+
 def move(**values: str | None) -> None:
     """Set some names, or forget those that are None, with whatever has its meaning from them."""
     for name, value in values.items():
+        forget(name)
         for gone in (name, *_BENEATH.get(name, ())):
             st.query_params.pop(gone, None)
-            st.session_state.setdefault(_REMEMBERED, {}).pop(gone, None)
         if value is not None:
             st.query_params[name] = value
             st.session_state[_REMEMBERED][name] = value

@@ -1,12 +1,11 @@
 """Batch size: how many traces each iteration took and why, the fitted curve behind it, and what would be chosen."""
 
-from math import floor
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from combee_core.batch_size import plateau
+from combee_core.batch_size import largest_worth
 from combee_core.engine.batch_sizes import BatchSizes
 from combee_core.store.database import Row
 from combee_core.workspace import Workspace
@@ -105,8 +104,18 @@ def _headline(sizes: BatchSizes) -> None:
         st.markdown(f"**{settled.batch_size:,}**, {kind}: {reason}.")
     else:
         st.markdown(f"Trying batch sizes: {sizes.choices[-1].why.partition(': ')[2]}.")
+    if (moved := moved_to(sizes)) is not None:
+        st.caption(f"The curve through all that has been measured by now puts the plateau at {moved:,}.")
     if sizes.settings.batch_from:
         st.caption(f"Started from the delays of {sizes.settings.batch_from} on the same endpoint, without trials.")
+
+
+def moved_to(sizes: BatchSizes) -> int | None:
+    """The plateau by all delays, also those that came after the last choice; None where it is the chosen size."""
+    if sizes.settled is None or sizes.curve is None or sizes.curve.alpha <= 0:
+        return None
+    now = min(sizes.n, largest_worth(sizes.curve, sizes.grid[0], sizes.settings.tau))
+    return None if now == sizes.settled.batch_size else now
 
 
 def _facts(sizes: BatchSizes) -> None:
@@ -146,8 +155,7 @@ def _curve(workspace: Workspace, sizes: BatchSizes, ink: str) -> None:
     most = max(sizes.n if sizes.n < 200 else 0, *(point.batch_size for point in sizes.curve.points))
     figure = curve_figure(what_if.curve, what_if.smallest, what_if.tau_share, most, ink)
     _chart(figure, f"batch_size_curve:{sizes.run}", "Epoch time against batch size, fitted")
-    edge = min(sizes.n, floor(plateau(what_if.curve, what_if.smallest, what_if.tau_share) + 1e-6))
-    what_if.offer(workspace, edge)
+    what_if.offer(workspace, min(sizes.n, largest_worth(what_if.curve, what_if.smallest, what_if.tau_share)))
 
 
 def _chart(figure: dict[str, Any], key: str, alt: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import Any
 
-from combee_core.batch_size import Fit, plateau, tau
+from combee_core.batch_size import Fit, largest_worth, plateau, tau
 from combee_core.engine.batch_sizes import Chosen
 from pages.numbers import duration
 
@@ -28,7 +28,7 @@ def curve_figure(curve: Fit, smallest: int, tau_share: float, most: int, ink: st
     line = _tau_line(curve, edge, smallest, tau_share, sizes[-1])
     traces = [*_band(curve, sizes), _law(curve, sizes), *line, _points(curve)]
     if curve.alpha > 0:
-        traces.append(_plateau(curve, edge))
+        traces.append(_plateau(curve, edge, largest_worth(curve, smallest, tau_share)))
     layout = _layout(ink) | {
         "xaxis": _axis("Batch size", type="log", ticks=_doublings(sizes)),
         "yaxis": _axis("Seconds an epoch", type="log", ticks=_one_two_five(traces)),
@@ -124,18 +124,18 @@ def _rests_on(delays: int, weight: float) -> str:
     return seen if weight > 0.99 else f"{seen}; counts for {weight:.0%}, as it is far from the others' line"
 
 
-def _plateau(curve: Fit, edge: float) -> dict[str, Any]:
+def _plateau(curve: Fit, edge: float, whole: int) -> dict[str, Any]:
     return _scatter(
         [edge],
         [curve.epoch_seconds(edge)],
         mode="markers+text",
         name="plateau",
-        text=[f"{edge:.0f}"],
+        text=[f"{whole:,}"],
         textposition="top right",
         textfont={"size": 15},
         marker={"symbol": "diamond", "size": 13, "color": BLUE},
         customdata=[[duration(curve.epoch_seconds(edge))]],
-        hovertemplate="<b>plateau at %{x:.0f}</b>: %{customdata[0]} an epoch<extra></extra>",
+        hovertemplate="<b>plateau at %{text}</b>: %{customdata[0]} an epoch<extra></extra>",
     )
 
 

@@ -8,6 +8,7 @@ from combee_core.batch_size import Fit
 from combee_core.batch_size.curve import through
 from combee_core.engine.batch_sizes import BatchSizes
 from combee_core.workspace import Workspace
+from pages import address
 from pages.run_form import use_batch_size
 
 TAU_SHARES = (0.002, 0.004, 0.008, 0.012, 0.016, 0.024, 0.032, 0.048, 0.064, 0.1, 0.15, 0.2)
@@ -30,6 +31,8 @@ class WhatIf:
                 st.markdown(f"Larger batches save no time: **{size:,}**.", width="content")
             if st.button(f"Plan a run with {size:,}", icon=":material/school:", key="batch_size_use"):
                 use_batch_size(workspace, size)
+                # Learn would show the run that is looked at here, not the form.
+                address.forget("run")
                 st.switch_page("learn.py")
 
 

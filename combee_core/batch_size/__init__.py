@@ -6,7 +6,7 @@ measurements are kept. Source: arXiv 2604.04247, dynamic batch size controller.
 
 from combee_core.batch_size.candidates import Grid, candidates, candidates_by_hand
 from combee_core.batch_size.controller import Choice, Controller
-from combee_core.batch_size.curve import TAU_SHARE, Fit, Measurement, Point, fit, plateau, tau
+from combee_core.batch_size.curve import TAU_SHARE, Fit, Measurement, Point, fit, largest_worth, plateau, tau
 from combee_core.batch_size.simulation import epoch_seconds, simulate
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "candidates_by_hand",
     "epoch_seconds",
     "fit",
+    "largest_worth",
     "plateau",
     "simulate",
     "tau",

@@ -13,7 +13,17 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from combee_core.batch_size.candidates import candidates_by_hand
-from combee_core.batch_size.curve import CONFIRMED, TAU_SHARE, Fit, Measurement, epoch_times, fit, plateau, through
+from combee_core.batch_size.curve import (
+    CONFIRMED,
+    TAU_SHARE,
+    Fit,
+    Measurement,
+    epoch_times,
+    fit,
+    largest_worth,
+    plateau,
+    through,
+)
 from combee_core.batch_size.words import at_most, count
 
 FOLLOW_SHARE = 0.2
@@ -164,8 +174,7 @@ class Controller:
         saving = at_most(curve.slope(edge))
         if edge >= self._n:
             return self._n, f"all {count(self._n)} go into one batch, as larger ones save time up to {floor(edge):,}"
-        # A plateau that arithmetic puts a hair below a whole number is that number.
-        size = floor(edge + 1e-6)
+        size = largest_worth(curve, smallest, self._tau_share)
         return size, f"beyond {size:,} one more trace in a batch saves less than {saving} an epoch"
 
 

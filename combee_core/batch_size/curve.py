@@ -6,7 +6,7 @@ size controller.
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from math import ceil, exp, log, pow, sqrt
+from math import ceil, exp, floor, log, pow, sqrt
 from statistics import median, median_low
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -159,6 +159,11 @@ def plateau(fit: Fit, smallest: int, tau_share: float = TAU_SHARE) -> float:
     Where larger batches save no time (alpha <= 0) it is the smallest candidate.
     """
     return smallest * pow(tau_share, -1 / (fit.alpha + 1)) if fit.alpha > 0 else float(smallest)
+
+
+def largest_worth(fit: Fit, smallest: int, tau_share: float = TAU_SHARE) -> int:
+    """The plateau in whole traces; one that arithmetic puts a hair below a whole number is that number."""
+    return floor(plateau(fit, smallest, tau_share) + 1e-6)
 
 
 def _weights(x: Sequence[float], y: Sequence[float], delays: Sequence[int]) -> list[float]:

@@ -90,18 +90,25 @@ def _inside(url: str, app: App) -> bool:
 
 
 FIGURE_STANDS_STILL = """() => new Promise(done => {
-    const plot = document.querySelector(".js-plotly-plot"), at = () => {
+    let plot = null, before = "", same = 0;
+    const redrawn = () => { same = 0; };
+    const at = () => {
         const box = plot.getBoundingClientRect();
         return [box.x, box.y, box.width, box.height, plot.querySelectorAll("path.point").length].join();
     };
-    let before = at(), same = 0;
-    const redrawn = () => { same = 0; };
-    plot.on("plotly_afterplot", redrawn);
     const look = () => {
-        same = at() === before ? same + 1 : 0;
-        before = at();
+        const now = document.querySelector(".js-plotly-plot");
+        if (now !== plot) {
+            plot?.removeListener?.("plotly_afterplot", redrawn);
+            plot = now;
+            plot?.on?.("plotly_afterplot", redrawn);
+            same = 0;
+        }
+        const there = plot ? at() : "";
+        same = there && there === before ? same + 1 : 0;
+        before = there;
         if (same < 20) return requestAnimationFrame(look);
-        plot.removeListener("plotly_afterplot", redrawn);
+        plot.removeListener?.("plotly_afterplot", redrawn);
         done(true);
     };
     look();
@@ -110,6 +117,7 @@ FIGURE_STANDS_STILL = """() => new Promise(done => {
 
 def wait_for_figure(page: Page) -> None:
     """Until the page is written and its figure stays where it is, undrawn, for 20 frames: a click before is lost."""
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     page.wait_for_function(FIGURE_STANDS_STILL)
 

@@ -1,42 +1,14 @@
 """The Batch size page with no run, a fixed size, a run in its trials, and one of many iterations."""
 
-from collections.abc import Sequence
-
 import pytest
 
-from combee_core.batch_size import Measurement
-from combee_core.engine.dealing import Dealer, is_trial
+from combee_core.batch_size import largest_worth
 from combee_core.engine.settings import RunSettings
-from combee_core.store.runs import Runs
 from combee_core.workspace import Workspace
-from tests.batch_size.delays import Engine
 from tests.pages.opened import html_of, open_page, primary_buttons
+from tests.pages.recorded import record
 
 PAGE = "batch_size.py"
-
-
-def record(workspace: Workspace, settings: RunSettings, n: int, most: int | None = None) -> str:
-    """A run over n traces as it would be on record, with the delays of a simulated engine; `most` iterations of it."""
-    database = workspace._database
-    runs = Runs(database)
-    ids = [f"t-{number:05}" for number in range(n)]
-    run = runs.create("agent", settings.model_dump(mode="json"), ids, None)
-    dealer, delays = Dealer(ids, settings), Engine()
-    history: list[Measurement] = []
-    rows: list[Sequence[object]] = []
-    while (most is None or len(rows) < most) and (batch := dealer.next(history)):
-        size = len(batch.trace_ids)
-        history.append(Measurement(batch_size=size, seconds=delays(size), trial=is_trial(batch.why)))
-        runs.deal(run, batch.iteration, batch.epoch, batch.trace_ids, batch.why)
-        rows.append((run, batch.iteration, batch.epoch, size, batch.why, history[-1].seconds))
-    with database.write() as cursor:
-        cursor.executemany(
-            "insert into iterations (run, iteration, epoch, batch_size, why, seconds, lessons, dropped) "
-            "values (?, ?, ?, ?, ?, ?, 0, 0)",
-            rows,
-        )
-    runs.set_state(run, "done")
-    return run
 
 
 AUTO = RunSettings(prompt="agent", batch="auto")
@@ -88,6 +60,18 @@ def test_many_iterations_show_the_curve_the_plateau_and_what_other_sizes_would_t
     assert table[0]["Batch size"] == "1, sequential"
     assert table[-1]["Batch size"] == "as this run chose"
     assert len(at.dataframe[1].value) == len(sizes.choices)
+
+
+def test_a_plateau_that_moved_after_the_last_choice_is_said(workspace: Workspace) -> None:
+    run = record(workspace, AUTO, 2_000, most=6)
+    with workspace._database.write() as cursor:
+        cursor.execute("update iterations set seconds = seconds * 0.6 where run = ? and iteration = 6", [run])
+    sizes = workspace.batch_sizes(run)
+    now = largest_worth(sizes.curve, sizes.grid[0], sizes.settings.tau)
+    assert sizes.settled.iteration == 6
+    assert now != sizes.settled.batch_size
+    at = open_page(PAGE, run=run)
+    assert any(caption.value.endswith(f"puts the plateau at {now:,}.") for caption in at.caption)
 
 
 def test_a_larger_tau_chooses_a_smaller_batch_size_and_the_next_run_can_be_planned_with_it(
